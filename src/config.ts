@@ -1,0 +1,98 @@
+import { homedir, userInfo } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+
+const port = z.coerce.number().int().min(0).max(65535);
+const list = z.string().transform((text) =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter(Boolean),
+);
+
+/** Every environment variable Dibs reads, with bounds; the flags of `dibs up` go through the same schema. */
+const environment = z.object({
+  DIBS_STORE: z.string().min(1).optional(),
+  DIBS_HOST: z.string().min(1).default("127.0.0.1"),
+  DIBS_PORT: port.default(4747),
+  DIBS_ADMIN_KEY: z.string().min(24, "must have 24 characters or more").max(500).optional(),
+  DIBS_ALLOWED_HOSTS: list.default([]),
+  DIBS_RATE_LIMIT: z.coerce.number().int().min(1).max(1_000_000).default(2000),
+  DIBS_RATE_BURST: z.coerce.number().int().min(1).max(1_000_000).default(4000),
+  DIBS_BODY_LIMIT: z.coerce.number().int().min(1024).max(67_108_864).default(1_048_576),
+  DIBS_LOG: z.enum(["fatal", "error", "warn", "info", "debug", "silent"]).default("info"),
+  DIBS_URL: z.url({ protocol: /^https?$/ }).optional(),
+  DIBS_KEY: z.string().min(1).optional(),
+  DIBS_AGENT: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,64}$/, "must be 1..64 of letters, digits, dot, underscore, hyphen")
+    .optional(),
+  DIBS_SESSION: z.string().min(1).optional(),
+  XDG_DATA_HOME: z.string().optional(),
+  XDG_CONFIG_HOME: z.string().optional(),
+  NO_COLOR: z.string().optional(),
+  FORCE_COLOR: z.string().optional(),
+});
+
+export interface Config {
+  /** `sqlite:PATH` or `postgres://…`. */
+  readonly store: string;
+  readonly host: string;
+  readonly port: number;
+  readonly adminKey: string | undefined;
+  /** Host names beyond loopback that the server answers to. */
+  readonly allowedHosts: readonly string[];
+  /** Requests per second and key; heartbeats are counted apart with the same figure. */
+  readonly rateLimitPerSecond: number;
+  readonly rateBurst: number;
+  readonly bodyLimitBytes: number;
+  readonly logLevel: string;
+  /** The server the commands talk to; without it they open `store`. */
+  readonly url: string | undefined;
+  readonly key: string | undefined;
+  readonly agent: string;
+  readonly session: string | undefined;
+  /** Where the server keeps what only its owner may read (the admin key it made). */
+  readonly configDir: string;
+  readonly color: boolean | undefined;
+}
+
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+/** Reads and checks the environment once; `overrides` are flags, by the variable they stand for. */
+export function readConfig(overrides: Partial<Record<keyof z.input<typeof environment>, unknown>> = {}): Config {
+  const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined));
+  // A variable set to nothing means "not set", as shells do.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ""));
+  const parsed = environment.safeParse({ ...env, ...given });
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+    throw new ConfigError(`The configuration is wrong. ${problems.join("; ")}`);
+  }
+  const value = parsed.data;
+  const dataDir = join(value.XDG_DATA_HOME ?? join(homedir(), ".local", "share"), "dibs");
+  return Object.freeze({
+    store: value.DIBS_STORE ?? `sqlite:${join(dataDir, "dibs.db")}`,
+    host: value.DIBS_HOST,
+    port: value.DIBS_PORT,
+    adminKey: value.DIBS_ADMIN_KEY,
+    allowedHosts: value.DIBS_ALLOWED_HOSTS,
+    rateLimitPerSecond: value.DIBS_RATE_LIMIT,
+    rateBurst: value.DIBS_RATE_BURST,
+    bodyLimitBytes: value.DIBS_BODY_LIMIT,
+    logLevel: value.DIBS_LOG,
+    url: value.DIBS_URL,
+    key: value.DIBS_KEY,
+    agent:
+      value.DIBS_AGENT ??
+      (userInfo()
+        .username.replace(/[^A-Za-z0-9._-]/g, "_")
+        .slice(0, 64) ||
+        "user"),
+    session: value.DIBS_SESSION,
+    configDir: join(value.XDG_CONFIG_HOME ?? join(homedir(), ".config"), "dibs"),
+    color: value.NO_COLOR !== undefined ? false : value.FORCE_COLOR !== undefined ? true : undefined,
+  });
+}

@@ -1,0 +1,82 @@
+import { z } from "zod";
+import { cursor, id, limit, projectId } from "./fields.js";
+import { defineOperation } from "./operation.js";
+import { historyEntry } from "./task-records.js";
+
+/** A row of the table of everything held; also the `holder` of every refusal. */
+export const claimRow = z.object({
+  id: z.string(),
+  project_id: z.string(),
+  scope: z.string().describe("`task:ID` for a held task."),
+  kind: z.string(),
+  mode: z.enum(["exclusive", "shared"]),
+  agent_id: z.string(),
+  agent_name: z.string(),
+  session_id: z.string(),
+  implicit: z.boolean().describe("The session was not opened by a call."),
+  client: z.string().nullable(),
+  branch: z.string().nullable(),
+  task_id: z.string().nullable(),
+  intent: z.string().describe("What it is held for: a task's title."),
+  fence: z.number(),
+  lease_id: z.string(),
+  claimed_at: z.string(),
+  expires_at: z.string(),
+  remaining_ms: z.number(),
+});
+export type ClaimRow = z.output<typeof claimRow>;
+
+const claimFilters = z.strictObject({
+  agent_id: id("the holder").optional(),
+  session_id: id("the holding session").optional(),
+  project_id: projectId.optional(),
+  limit,
+  cursor: cursor.optional(),
+});
+
+export const claimOperations = {
+  list_claims: defineOperation({
+    name: "list_claims",
+    summary: "Everything held now: who, what, why, since, until.",
+    method: "GET",
+    path: "/v1/claims",
+    input: claimFilters,
+    output: z.array(claimRow),
+    errors: ["not_found", "invalid_cursor"],
+    role: "worker",
+    effect: "read",
+    paged: true,
+  }),
+  count_claims: defineOperation({
+    name: "count_claims",
+    summary: "The claims table in the older form `{claims, count}`.",
+    method: "GET",
+    path: "/v1/coordination/claims",
+    input: claimFilters,
+    output: z.object({ claims: z.array(claimRow), count: z.number() }),
+    errors: ["not_found", "invalid_cursor"],
+    role: "worker",
+    effect: "read",
+  }),
+  list_events: defineOperation({
+    name: "list_events",
+    summary: "The log of what happened, oldest first, after a cursor.",
+    method: "GET",
+    path: "/v1/events",
+    input: z.strictObject({
+      after: z
+        .string()
+        .regex(/^\d{1,15}$/, "must be an event's id")
+        .optional()
+        .describe("Events after this id; without it from the oldest kept."),
+      types: z.array(z.string().min(1).max(100)).max(100).optional().describe("Only these types."),
+      project_id: projectId.optional(),
+      task_id: id("the task").optional(),
+      limit,
+    }),
+    output: z.array(historyEntry),
+    errors: ["not_found"],
+    role: "worker",
+    effect: "read",
+  }),
+};

@@ -1,0 +1,187 @@
+import { z } from "zod";
+
+/**
+ * Every way Dibs says no. One row a code: HTTP status, exit status of the command line, whether the same
+ * call may succeed later unchanged, one line of meaning, and the fields the refusal carries beside its text.
+ */
+interface ErrorRow {
+  readonly status: number;
+  readonly exit: number;
+  readonly retryable: boolean;
+  readonly meaning: string;
+  readonly details: z.ZodObject;
+}
+
+/** Exit statuses of the `dibs` command; names stay (`docs/api.md` prints them). */
+export const EXIT = {
+  ok: 0,
+  error: 1,
+  usage: 2,
+  nothing: 3,
+  conflict: 4,
+  leaseLost: 5,
+  auth: 6,
+  unreachable: 7,
+  timedOut: 8,
+  interrupted: 130,
+} as const;
+
+const none = z.object({});
+const next = z.array(z.string()).describe("What can be done next, in order of preference.");
+const fields = z.array(
+  z.object({ field: z.string(), message: z.string() }).describe("One mistake: where, and what would be right."),
+);
+/** A row of the claims table as it stands inside a refusal; its exact shape is `claimRow` in claim.ts. */
+const holder = z.record(z.string(), z.unknown()).describe("Who holds it: a row of the claims table.");
+
+function row(status: number, exit: number, retryable: boolean, meaning: string, details: z.ZodObject = none): ErrorRow {
+  return { status, exit, retryable, meaning, details };
+}
+
+const { error, usage, conflict, leaseLost, auth, unreachable, timedOut } = EXIT;
+
+export const ERRORS = {
+  invalid_input: row(
+    400,
+    usage,
+    false,
+    "A field is wrong; `fields` says which and what is allowed.",
+    z.object({ fields }),
+  ),
+  invalid_cursor: row(400, usage, false, "The cursor was not made by this list."),
+  reason_required: row(400, usage, false, "A forced action needs a reason.", z.object({ fields })),
+  unauthorized: row(401, auth, false, "No key, or one that is unknown, expired or revoked."),
+  forbidden: row(403, auth, false, "The key is good, but its role may not do this."),
+  not_found: row(404, error, false, "No such thing in this workspace."),
+  task_claimed: row(409, conflict, true, "Somebody holds the task.", z.object({ holder, next })),
+  task_closed: row(
+    409,
+    conflict,
+    false,
+    "The task is completed, failed or cancelled.",
+    z.object({ status: z.string(), by: z.string().nullable(), at: z.string().nullable(), next }),
+  ),
+  task_scheduled: row(409, conflict, true, "The task may not start yet.", z.object({ not_before: z.string(), next })),
+  task_assigned: row(
+    409,
+    conflict,
+    false,
+    "The task is assigned to somebody else.",
+    z.object({ assigned_to_agent_id: z.string(), next }),
+  ),
+  lease_lost: row(
+    409,
+    leaseLost,
+    false,
+    "The caller does not hold the lease (any more): stop working on it.",
+    z.object({
+      reason: z.enum(["expired", "superseded", "released", "revoked", "transferred", "completed", "never_held"]),
+      holder: holder.optional(),
+      next,
+    }),
+  ),
+  session_ended: row(409, conflict, false, "The session has ended; open a new one.", z.object({ next })),
+  agent_has_claims: row(
+    409,
+    conflict,
+    false,
+    "The agent still holds something.",
+    z.object({ claims: z.array(holder), next }),
+  ),
+  limit_exceeded: row(
+    409,
+    conflict,
+    false,
+    "A limit is reached.",
+    z.object({ setting: z.string(), limit: z.number() }),
+  ),
+  already_exists: row(409, conflict, false, "The name is taken."),
+  idempotency_key_reused: row(409, conflict, false, "The same Idempotency-Key came with another body."),
+  version_mismatch: row(
+    412,
+    conflict,
+    false,
+    "The record changed since it was read.",
+    z.object({ version: z.number() }),
+  ),
+  too_large: row(413, usage, false, "The body is too large.", z.object({ limit: z.number() })),
+  unsupported_media_type: row(415, usage, false, "Bodies are application/json."),
+  rate_limited: row(
+    429,
+    timedOut,
+    true,
+    "Too many calls with this key.",
+    z.object({ setting: z.string(), limit: z.number() }),
+  ),
+  internal: row(500, error, false, "A fault of the server; its log has the request id."),
+  store_unavailable: row(503, unreachable, true, "The store can't be reached or is busy."),
+  storage_full: row(507, error, true, "The disk is full; nothing was written."),
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof ERRORS;
+export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
+export type ErrorDetails<C extends ErrorCode> = z.input<(typeof ERRORS)[C]["details"]>;
+
+/** The one error of Dibs: thrown in core (or rebuilt by the client), translated once by each surface. */
+export class DibsError<C extends ErrorCode = ErrorCode> extends Error {
+  override readonly name = "DibsError";
+  readonly code: C;
+  readonly details: ErrorDetails<C>;
+
+  constructor(code: C, message: string, details: ErrorDetails<C>, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    this.details = details;
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+
+  get exit(): number {
+    return ERRORS[this.code].exit;
+  }
+
+  get retryable(): boolean {
+    return ERRORS[this.code].retryable;
+  }
+
+  /** The body of an `application/problem+json` answer. `error` repeats the text for clients of older task APIs. */
+  toProblem(): Problem {
+    return {
+      type: `https://dibs.invalid/problems/${this.code}`,
+      title: ERRORS[this.code].meaning,
+      status: this.status,
+      detail: this.message,
+      code: this.code,
+      error: this.message,
+      ...this.details,
+    };
+  }
+
+  /** Rebuilds the error from a problem answer; an unknown code becomes `internal`. */
+  static fromProblem(problem: Partial<Problem>): DibsError {
+    const { type: _t, title: _ti, status: _s, detail, code, error: text, ...details } = problem;
+    const known = code !== undefined && Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : "internal";
+    return new DibsError(known, detail ?? text ?? "The server answered without a reason.", details as never);
+  }
+}
+
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  code: string;
+  error: string;
+  [detail: string]: unknown;
+}
+
+export function isDibsError<C extends ErrorCode>(thrown: unknown, code?: C): thrown is DibsError<C> {
+  return thrown instanceof DibsError && (code === undefined || thrown.code === code);
+}
+
+/** `invalid_input` about one field: names it and says what would be right. */
+export function invalidInput(field: string, message: string): DibsError<"invalid_input"> {
+  return new DibsError("invalid_input", `${field}: ${message}`, { fields: [{ field, message }] });
+}

@@ -1,0 +1,23 @@
+import { agentOperations } from "./agent.js";
+import { claimOperations } from "./claim.js";
+import { noticeOperations } from "./notice.js";
+import type { Operation } from "./operation.js";
+import { sessionOperations } from "./session.js";
+import { taskRecordOperations } from "./task-records.js";
+import { taskWorkOperations } from "./task-work.js";
+import { workspaceOperations } from "./workspace.js";
+
+/** Everything that may be asked of Dibs, by name. */
+export const operations = {
+  ...taskWorkOperations,
+  ...taskRecordOperations,
+  ...claimOperations,
+  ...sessionOperations,
+  ...noticeOperations,
+  ...agentOperations,
+  ...workspaceOperations,
+} as const;
+
+export type Operations = typeof operations;
+export type OperationName = keyof Operations;
+export const operationList: readonly Operation[] = Object.values(operations);

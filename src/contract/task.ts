@@ -1,0 +1,101 @@
+import { z } from "zod";
+import { id, json, labels, leaseSeconds, projectId, reason, text, time, visibleText, waitSeconds } from "./fields.js";
+
+export const TASK_STATUS = ["open", "claimed", "delegated", "completed", "failed", "cancelled"] as const;
+export type TaskStatus = (typeof TASK_STATUS)[number];
+export const WORK_STATE = ["working", "waiting_input", "errored"] as const;
+
+const priority = z
+  .int("must be a whole number")
+  .min(1, "must be 1..4")
+  .max(4, "must be 1..4")
+  .describe("4 urgent, 3 high, 2 normal, 1 low.");
+const moment = z.string().nullable();
+
+export const task = z.object({
+  id: z.string(),
+  content: z.string().describe("The title."),
+  description: z.string().nullable(),
+  project_id: z.string(),
+  labels: z.array(z.string()),
+  priority: z.number(),
+  status: z
+    .enum(TASK_STATUS)
+    .describe("A task whose lease died reads `open`, or `failed` when its attempts are used up."),
+  ready: z.boolean().describe("It could be claimed now by whom it may go to."),
+  lapsed: z.boolean().describe("Its last lease ended by the clock; the last holder is still shown."),
+  context: z.record(z.string(), json).nullable(),
+  assigned_to_agent_id: z.string().nullable(),
+  created_by_agent_id: z.string(),
+  claimed_by_agent_id: z.string().nullable(),
+  claimed_by_session_id: z.string().nullable(),
+  claimed_at: moment,
+  lease_id: z.string().nullable().describe("Names this one grant."),
+  fence: z.number().describe("Grows with every grant of this task."),
+  lease_expires_at: moment,
+  lease_remaining_ms: z.number().nullable().describe("Time left at `Server-Now`; count it down on a monotonic clock."),
+  state: z.enum(WORK_STATE).nullable(),
+  state_detail: z.string().nullable(),
+  progress: json.nullable(),
+  checkpoint: json.nullable().describe("What the next holder needs to go on."),
+  handoff_note: z.string().nullable(),
+  cancel_requested: z.boolean(),
+  cancel_reason: z.string().nullable(),
+  attempts: z.number(),
+  max_attempts: z.number(),
+  failure_reason: z.string().nullable(),
+  result: json.nullable(),
+  closed_by_agent_id: z.string().nullable(),
+  due_date: moment,
+  not_before: moment,
+  created_at: z.string(),
+  updated_at: z.string(),
+  completed_at: moment,
+  version: z.number(),
+});
+export type Task = z.output<typeof task>;
+
+/** What a task may be created with. */
+export const newTask = z.strictObject({
+  content: visibleText(2000).describe("What is to be done: the title, 1..2,000 characters."),
+  description: text(1_000_000).optional(),
+  project_id: projectId.optional(),
+  labels: labels.optional(),
+  priority: priority.optional(),
+  assigned_to_agent_id: id("the agent whose queue it belongs in").optional(),
+  due_date: time.optional(),
+  not_before: time.optional().describe("Nobody gets it before this time."),
+  max_attempts: z.int("must be a whole number").min(1, "must be 1..100").max(100, "must be 1..100").optional(),
+  context: z.record(z.string(), json).optional().describe("Data for whoever does it."),
+});
+export type NewTask = z.output<typeof newTask>;
+
+export const taskId = id("the task");
+export const byTask = { task_id: taskId } as const;
+
+export const taskChanges = {
+  content: newTask.shape.content.optional(),
+  description: newTask.shape.description.nullable(),
+  project_id: newTask.shape.project_id,
+  labels: newTask.shape.labels.nullable(),
+  priority: newTask.shape.priority,
+  assigned_to_agent_id: newTask.shape.assigned_to_agent_id.nullable(),
+  due_date: newTask.shape.due_date.nullable(),
+  not_before: newTask.shape.not_before.nullable(),
+  max_attempts: newTask.shape.max_attempts,
+  context: newTask.shape.context.nullable(),
+} as const;
+
+/** Which tasks a claim or a list speaks of. */
+export const claimFilter = {
+  project_id: projectId.optional().describe("Only this project (id or key); else all projects of the workspace."),
+  labels: labels.optional().describe("Only tasks that carry all of these."),
+} as const;
+
+export const claimOptions = {
+  lease_seconds: leaseSeconds.optional(),
+  wait_seconds: waitSeconds.optional(),
+} as const;
+
+/** A forced action: without the reason it is refused with the code that says so. */
+export const withReason = z.strictObject({ ...byTask, reason: reason.optional() });

@@ -1,0 +1,123 @@
+import { z } from "zod";
+import { cursor, limit, visibleText } from "./fields.js";
+import { defineOperation } from "./operation.js";
+
+export const project = z.object({
+  id: z.string(),
+  key: z.string(),
+  name: z.string(),
+  case_insensitive: z.boolean(),
+  created_at: z.string(),
+});
+
+const seconds = z.int("must be a whole number of seconds").min(1, "must be 1..86400").max(86400, "must be 1..86400");
+
+/** What a workspace can set; the first values stand in `SETTINGS_DEFAULT`. */
+export const settings = z.object({
+  lease_seconds_default: seconds,
+  lease_seconds_min: seconds,
+  lease_seconds_max: seconds,
+  max_attempts: z.int("must be a whole number").min(1, "must be 1..100").max(100, "must be 1..100"),
+  claims_per_agent_max: z
+    .int("must be a whole number")
+    .min(1, "must be 1..1000000")
+    .max(1_000_000, "must be 1..1000000")
+    .describe("Live claims an agent may hold at once."),
+});
+export type Settings = z.output<typeof settings>;
+export const SETTINGS_DEFAULT: Settings = Object.freeze({
+  lease_seconds_default: 300,
+  lease_seconds_min: 30,
+  lease_seconds_max: 3600,
+  max_attempts: 5,
+  claims_per_agent_max: 10_000,
+});
+
+const workspace = settings.extend({ id: z.string(), name: z.string(), created_at: z.string() });
+const projectKey = z
+  .string()
+  .regex(/^[A-Za-z0-9._/-]{1,100}$/, "must be 1..100 of letters, digits, dot, underscore, hyphen, slash");
+const byProject = { project_id: z.string().min(1).max(100).describe("Id or key of the project.") } as const;
+
+export const workspaceOperations = {
+  create_project: defineOperation({
+    name: "create_project",
+    summary: "Add a project: a queue of its own, one per repository.",
+    method: "POST",
+    path: "/v1/projects",
+    input: z.strictObject({
+      key: projectKey,
+      name: visibleText(200).optional(),
+      case_insensitive: z.boolean().optional().describe("Scope names differ in more than letter case."),
+    }),
+    output: project,
+    errors: ["already_exists"],
+    role: "coordinator",
+    effect: "write",
+    status: 201,
+    nulls: "absent",
+  }),
+  list_projects: defineOperation({
+    name: "list_projects",
+    summary: "List the workspace's projects.",
+    method: "GET",
+    path: "/v1/projects",
+    input: z.strictObject({ limit, cursor: cursor.optional() }),
+    output: z.array(project),
+    errors: ["invalid_cursor"],
+    role: "worker",
+    effect: "read",
+    paged: true,
+  }),
+  get_project: defineOperation({
+    name: "get_project",
+    summary: "Read one project.",
+    method: "GET",
+    path: "/v1/projects/:project_id",
+    input: z.strictObject(byProject),
+    output: project,
+    errors: ["not_found"],
+    role: "worker",
+    effect: "read",
+  }),
+  update_project: defineOperation({
+    name: "update_project",
+    summary: "Change a project's key, name or letter-case rule.",
+    method: "PATCH",
+    path: "/v1/projects/:project_id",
+    input: z.strictObject({
+      ...byProject,
+      key: projectKey.optional(),
+      name: visibleText(200).optional(),
+      case_insensitive: z.boolean().optional(),
+    }),
+    output: project,
+    errors: ["not_found", "already_exists"],
+    role: "coordinator",
+    effect: "write",
+    nulls: "clear",
+  }),
+  get_workspace: defineOperation({
+    name: "get_workspace",
+    summary: "Read the workspace and its settings.",
+    method: "GET",
+    path: "/v1/workspace",
+    input: z.strictObject({}),
+    output: workspace,
+    errors: [],
+    role: "worker",
+    effect: "read",
+  }),
+  update_workspace: defineOperation({
+    name: "update_workspace",
+    summary: "Change the workspace's settings.",
+    method: "PATCH",
+    path: "/v1/workspace",
+    input: z.strictObject({ name: visibleText(100).optional(), ...settings.partial().shape }),
+    output: workspace,
+    errors: ["already_exists"],
+    role: "admin",
+    effect: "write",
+    nulls: "clear",
+  }),
+};
