@@ -1,0 +1,105 @@
+// Builds what changed: src/ to dist/ with tsc, console/ to console/dist/ with Vite.
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
+import { root, run, runTool, say, tools } from "./steps.mjs";
+
+const CONSOLE_INPUTS = ["console", "src/client", "src/contract", "package-lock.json"];
+const LIBRARY_INPUTS = ["src", "tsconfig.json", "package-lock.json"];
+
+/** Brings dist/ and console/dist/ up to date; ends the process when that fails. `force` builds whatever the stamps say. */
+export function build({ force = false } = {}) {
+  buildPart({ name: "dist", inputs: LIBRARY_INPUTS, result: "dist/cli/main.js", work: buildLibrary, force });
+  buildPart({
+    name: "console/dist",
+    inputs: CONSOLE_INPUTS,
+    result: "console/dist/index.html",
+    work: buildConsole,
+    force,
+  });
+}
+
+function buildPart({ name, inputs, result, work, force }) {
+  const stampFile = `${root}node_modules/.dibs-setup/${name.replace("/", "-")}`;
+  const hash = hashOf(inputs);
+  if (!force && readIfThere(stampFile) === stamp(hash, result)) return;
+  say(`Building ${name} …`);
+  const startedAt = performance.now();
+  const status = work();
+  if (status !== 0) {
+    say(`Building ${name} failed; the messages are above.`);
+    process.exit(status);
+  }
+  say(`Built ${name} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
+  mkdirSync(dirname(stampFile), { recursive: true });
+  writeFileSync(stampFile, stamp(hash, result));
+}
+
+/** The result's own time is in the stamp, so that what somebody else built there since is not taken for ours. */
+function stamp(hash, result) {
+  const path = root + result;
+  return existsSync(path) ? `${hash} ${statSync(path).mtimeMs}` : `${hash} missing`;
+}
+
+function buildLibrary() {
+  const status = runTool(tools.tsc, ["-p", "tsconfig.json"]);
+  if (status !== 0) return status;
+  removeOrphans();
+  for (const file of filesUnder("src").filter((path) => !/\.tsx?$/.test(path))) {
+    const target = join(root, "dist", relative("src", file));
+    mkdirSync(dirname(target), { recursive: true });
+    copyFileSync(root + file, target);
+  }
+  // npm marks a package's bin on install, but here it is run from the place where it was built.
+  if (existsSync(`${root}dist/cli/main.js`)) chmodSync(`${root}dist/cli/main.js`, 0o755);
+  return 0;
+}
+
+/** tsc leaves the output of deleted sources behind, and imports of them would go on working here and nowhere else. */
+function removeOrphans() {
+  for (const file of filesUnder("dist")) {
+    const source = join(root, "src", relative("dist", file)).replace(/(\.d\.ts|\.js)(\.map)?$/, "");
+    if (!existsSync(source) && !existsSync(`${source}.ts`)) rmSync(root + file);
+  }
+}
+
+function buildConsole() {
+  return run(process.execPath, ["node_modules/vite/bin/vite.js", "build", "--logLevel", "warn"], {
+    cwd: `${root}console`,
+  });
+}
+
+function hashOf(paths) {
+  const hash = createHash("sha256");
+  for (const file of paths.flatMap((path) => filesUnder(path)))
+    hash.update(`${file}\0`).update(readFileSync(root + file));
+  return hash.digest("hex");
+}
+
+/** Every file at or under a path, relative to the project, without tests and what is generated. */
+function filesUnder(path) {
+  const full = root + path;
+  if (!existsSync(full)) return [];
+  if (statSync(full).isFile()) return /\.test\.tsx?$/.test(path) ? [] : [path];
+  return readdirSync(full)
+    .filter((name) => name !== "node_modules" && (name !== "dist" || path !== "console"))
+    .sort()
+    .flatMap((name) => filesUnder(`${path}/${name}`));
+}
+
+function readIfThere(path) {
+  return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) build({ force: true });

@@ -1,0 +1,80 @@
+// Brings node_modules to what package-lock.json says, and makes sure that a SQLite driver loads.
+import { existsSync, readFileSync } from "node:fs";
+import { root, run, say } from "./steps.mjs";
+
+const OLDEST_NODE = [20, 19];
+
+/** Installs only when something is missing or of another version; ends the process when it can't be done. */
+export function install() {
+  refuseOldNode();
+  if (!isInstalled()) {
+    say("Installing dependencies (about a minute the first time; better-sqlite3 may be compiled) …");
+    // Development tools do the building, so they are wanted whatever NODE_ENV says.
+    const status = run("npm", ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"]);
+    if (status !== 0) {
+      say("npm ci failed. Its message is above; when it is the network or the registry, run this command again.");
+      process.exit(status);
+    }
+  }
+  ensureSqliteDriver();
+}
+
+function refuseOldNode() {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
+  say(
+    `Dibs needs Node ${OLDEST_NODE.join(".")} or newer (22 or 24 recommended); this is Node ${process.versions.node}.`,
+  );
+  process.exit(1);
+}
+
+/** npm writes node_modules/.package-lock.json as the last act of an install, so it tells what is really there. */
+function isInstalled() {
+  const wanted = lockedPackages("package-lock.json");
+  const present = lockedPackages("node_modules/.package-lock.json");
+  if (!wanted || !present) return false;
+  return Object.entries(wanted).every(([path, { version, optional, link }]) => {
+    // Optional ones are there or not by platform and compiler; the driver among them is checked by loading it.
+    if (path === "" || optional || link || !path.includes("node_modules/")) return true;
+    return present[path]?.version === version && existsSync(`${root}${path}`);
+  });
+}
+
+function lockedPackages(file) {
+  try {
+    return JSON.parse(readFileSync(root + file, "utf8")).packages;
+  } catch {
+    return undefined;
+  }
+}
+
+function ensureSqliteDriver() {
+  if (hasBuiltInSqlite() || loadsBetterSqlite()) return;
+  if (existsSync(`${root}node_modules/better-sqlite3`)) {
+    say("Compiling better-sqlite3, as npm did not or Node has changed since (about a minute) …");
+    run("npm", ["rebuild", "better-sqlite3", "--foreground-scripts", "--loglevel=error"], { show: "failure" });
+    if (loadsBetterSqlite()) return;
+  }
+  say(NO_DRIVER);
+  process.exit(1);
+}
+
+const NO_DRIVER = `No SQLite driver works on Node ${process.versions.node}. Do one of these, then run the command again:
+  - use Node 24, or 22.13 or newer, which has SQLite built in; or
+  - let better-sqlite3 be compiled: install python3, make, g++ and Node's headers
+    (Debian, Ubuntu: apt-get install python3 make g++ libnode-dev; macOS: xcode-select --install),
+    then delete node_modules. Where nodejs.org can't be reached for the headers, point npm at
+    those of this Node: npm config set nodedir PREFIX, so that PREFIX/include/node/node.h exists.`;
+
+/** In a process of its own: importing it prints a warning, and a broken binary may end the process. */
+function hasBuiltInSqlite() {
+  return loads('const { DatabaseSync } = require("node:sqlite"); new DatabaseSync(":memory:").close();');
+}
+
+function loadsBetterSqlite() {
+  return loads('const Database = require("better-sqlite3"); new Database(":memory:").close();');
+}
+
+function loads(script) {
+  return run(process.execPath, ["--no-warnings", "-e", script], { show: "never" }) === 0;
+}

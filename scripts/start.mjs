@@ -1,0 +1,13 @@
+// `npm start`: everything a fresh clone needs, then the server. Arguments after `--` go to `dibs up`.
+import { pathToFileURL } from "node:url";
+import { build } from "./build.mjs";
+import { install } from "./install.mjs";
+import { root } from "./steps.mjs";
+
+install();
+build();
+
+// In this process instead of a child, so that Ctrl-C and SIGTERM reach the server itself, once.
+const main = `${root}dist/cli/main.js`;
+process.argv.splice(1, process.argv.length, main, "up", ...process.argv.slice(2));
+await import(pathToFileURL(main).href);
