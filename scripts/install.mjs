@@ -1,5 +1,6 @@
 // Brings node_modules to what package-lock.json says, and makes sure that a SQLite driver loads.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { dirname } from "node:path";
 import { root, run, say } from "./steps.mjs";
 
 const OLDEST_NODE = [20, 19];
@@ -8,9 +9,11 @@ const OLDEST_NODE = [20, 19];
 export function install() {
   refuseOldNode();
   if (!isInstalled()) {
-    say("Installing dependencies (about a minute the first time; better-sqlite3 may be compiled) …");
+    say("Installing dependencies (about a minute the first time, three when better-sqlite3 must be compiled) …");
     // Development tools do the building, so they are wanted whatever NODE_ENV says.
-    const status = run("npm", ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"]);
+    const status = run("npm", ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"], {
+      env: ownHeaders(),
+    });
     if (status !== 0) {
       say("npm ci failed. Its message is above; when it is the network or the registry, run this command again.");
       process.exit(status);
@@ -41,22 +44,31 @@ function isInstalled() {
 }
 
 function lockedPackages(file) {
-  try {
-    return JSON.parse(readFileSync(root + file, "utf8")).packages;
-  } catch {
-    return undefined;
-  }
+  const text = readIfThere(root + file);
+  return text && JSON.parse(text).packages;
+}
+
+function readIfThere(path) {
+  return existsSync(path) ? readFileSync(path, "utf8") : undefined;
 }
 
 function ensureSqliteDriver() {
   if (hasBuiltInSqlite() || loadsBetterSqlite()) return;
   if (existsSync(`${root}node_modules/better-sqlite3`)) {
-    say("Compiling better-sqlite3, as npm did not or Node has changed since (about a minute) …");
-    run("npm", ["rebuild", "better-sqlite3", "--foreground-scripts", "--loglevel=error"], { show: "failure" });
+    say("Compiling better-sqlite3, as npm did not or Node has changed since (about two minutes) …");
+    run("npm", ["rebuild", "better-sqlite3", "--foreground-scripts"], { show: "failure", env: ownHeaders() });
     if (loadsBetterSqlite()) return;
   }
   say(NO_DRIVER);
   process.exit(1);
+}
+
+/** Most Nodes come with their C headers; compiling against those asks nodejs.org for nothing and can't get the wrong ones. */
+function ownHeaders() {
+  const prefix = dirname(dirname(realpathSync(process.execPath)));
+  const version = readIfThere(`${prefix}/include/node/node_version.h`);
+  const [major] = process.versions.node.split(".");
+  return version?.includes(`#define NODE_MAJOR_VERSION ${major}\n`) ? { npm_config_nodedir: prefix } : {};
 }
 
 const NO_DRIVER = `No SQLite driver works on Node ${process.versions.node}. Do one of these, then run the command again:

@@ -13,9 +13,10 @@ export function say(text) {
  * Runs a program in the project's folder and returns its exit status.
  * `show` says when its output is seen: `always`, on `failure`, or `never`.
  */
-export function run(program, args, { show = "always", cwd = root } = {}) {
+export function run(program, args, { show = "always", cwd = root, env = {} } = {}) {
   const result = spawnSync(program, args, {
     cwd,
+    env: { ...process.env, ...env },
     stdio: show === "always" ? ["ignore", "inherit", "inherit"] : ["ignore", "pipe", "pipe"],
     // On Windows npm is a .cmd file, which only a shell can start.
     shell: process.platform === "win32" && program === "npm",
