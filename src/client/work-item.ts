@@ -1,0 +1,108 @@
+import type { Task } from "../contract/task.js";
+import { systemClock } from "./clock.js";
+import type { DibsSession, Input, Output } from "./dibs.js";
+import { isLost, LeaseKeeper, type WorkStopped } from "./lease-keeper.js";
+import type { WorkOptions } from "./work.js";
+
+type Fields<N extends "complete_task" | "heartbeat_task"> = Omit<Input<N>, "task_id" | "lease_id" | "fence">;
+
+/** A claimed task in the hand of a work loop. Everything it asks carries the lease it was granted. */
+export class WorkItem {
+  /** The task as the claim gave it. */
+  readonly record: Task;
+  readonly sessionId: string;
+  readonly #session: DibsSession;
+  readonly #keeper: LeaseKeeper;
+  readonly #loopSignal: AbortSignal | undefined;
+  #settlement: Promise<unknown> | undefined;
+
+  constructor(session: DibsSession, record: Task, options: WorkOptions) {
+    this.record = record;
+    this.#session = session;
+    this.sessionId = session.record.id;
+    this.#loopSignal = options.signal;
+    this.#keeper = new LeaseKeeper({
+      clock: options.clock ?? systemClock,
+      beat: (fields, signal) => session.heartbeatTask({ ...this.#proof(), ...fields }, { signal }),
+      marginMs: (remainingMs) => Math.min(options.marginMs ?? 1_000, remainingMs / 5),
+    });
+  }
+
+  get id(): string {
+    return this.record.id;
+  }
+
+  get content(): string {
+    return this.record.content;
+  }
+
+  /**
+   * Fires when the work has to stop; its `reason` is a `WorkStopped`: `lease_lost`, `lease_unknown` (it can't be
+   * known to be held), `cancel_requested` or `stopping` (the loop's own signal).
+   */
+  get signal(): AbortSignal {
+    return this.#keeper.signal;
+  }
+
+  /** Finishes the task. `result` is any JSON. Throws `lease_lost` when it was not ours any more. */
+  complete(result?: Fields<"complete_task">["result"]): Promise<Output<"complete_task">> {
+    return this.#settle(() => this.#session.completeTask({ ...this.#proof(), result }));
+  }
+
+  /** Says that the work failed; with `retry` the task opens again as long as attempts are left. */
+  fail(reason: string, options: { readonly retry?: boolean } = {}): Promise<Output<"fail_task">> {
+    return this.#settle(() => this.#session.failTask({ ...this.#proof(), reason, retry: options.retry }));
+  }
+
+  /** Gives the task back to the queue, with a note for the next holder. */
+  release(handoff?: string): Promise<Output<"release_task">> {
+    return this.#settle(() => this.#session.releaseTask({ ...this.#proof(), handoff }));
+  }
+
+  /** Tells how far the work is; a `checkpoint` is what the next holder would go on from. Renews the lease. */
+  progress(fields: Fields<"heartbeat_task">): Promise<Output<"heartbeat_task">> {
+    return this.#keeper.beat({ ...fields });
+  }
+
+  /** For the loop: begins to keep the lease. False when it is gone already. */
+  async start(sentAtMs: number): Promise<boolean> {
+    if (!(await this.#keeper.start(sentAtMs, this.record))) return false;
+    if (this.#loopSignal?.aborted) this.#stopping();
+    this.#loopSignal?.addEventListener("abort", this.#stopping, { once: true });
+    return true;
+  }
+
+  /** For the loop: settles what the body did not. */
+  async leave(wentOn: boolean): Promise<void> {
+    this.#loopSignal?.removeEventListener("abort", this.#stopping);
+    // A settlement that is still under way was the body's, and so is its error.
+    const settled = await this.#settlement?.then(
+      () => true,
+      () => false,
+    );
+    const stopped = this.signal.aborted ? (this.signal.reason as WorkStopped).reason : undefined;
+    if (settled || stopped === "lease_lost") return this.#keeper.stop();
+    try {
+      if (stopped !== undefined) await this.release(`The worker stopped: ${stopped}.`);
+      else if (wentOn) await this.fail("The worker went on without settling the task.", { retry: true });
+      else await this.release("The worker left before the task was settled.");
+    } catch (error) {
+      // Gone already is settled, too.
+      if (!isLost(error)) throw error;
+    } finally {
+      this.#keeper.stop();
+    }
+  }
+
+  readonly #stopping = (): void => this.#keeper.abort("stopping");
+
+  #proof() {
+    return { task_id: this.record.id, lease_id: this.record.lease_id ?? undefined, fence: this.record.fence };
+  }
+
+  #settle<T>(run: () => Promise<T>): Promise<T> {
+    const settlement = this.#keeper.settle(run);
+    this.#settlement = settlement;
+    return settlement;
+  }
+}
