@@ -178,8 +178,11 @@ describe("a call that fails on the way", () => {
     const limits: { run: () => void; delayMs: number }[] = [];
     const clock: Clock = {
       ...quickClock,
-      setTimer: (run, delayMs) =>
-        delayMs < 30_000 ? quickClock.setTimer(run, delayMs) : limits.push({ run, delayMs }),
+      setTimer: (run, delayMs) => {
+        if (delayMs < 30_000) return quickClock.setTimer(run, delayMs);
+        limits.push({ run, delayMs });
+        return undefined;
+      },
     };
     const answer = { task: null, notices: [] };
     const { call, seen } = await serving(
