@@ -1,0 +1,134 @@
+import { type Row, VIEWS, type View, view } from "./views.js";
+import { count, plain, quote, seconds } from "./wording.js";
+
+/** An answer before it is sent: the structured part, and the same in short for clients that show only text. */
+export interface Shown {
+  readonly data: View;
+  readonly says: string;
+}
+
+/** How an answer is to be shown: how long agents' texts may be, and what the operation said beside its record. */
+export interface Look {
+  readonly textLimit: number;
+  /** How many rows may be shown, where not all need be. */
+  readonly rows?: number;
+  readonly nextCursor?: string | undefined;
+  /** More rows follow than are shown. */
+  readonly more?: boolean;
+  /** The answer of the operation asked beside the main one. */
+  readonly beside?: Row;
+}
+
+export type Show = (body: never, look: Look) => Shown;
+
+const leaseWords = (task: Row) =>
+  `lease_id ${task.lease_id}, fence ${task.fence}, ${seconds(task.lease_remaining_ms)} s left`;
+
+/** The one wish of others that a holder must hear whatever it asked. */
+const cancelWords = (task: Row) =>
+  task.cancel_requested === true
+    ? ` It is asked to be cancelled${task.cancel_reason ? ` (${quote(task.cancel_reason)})` : ""}: stop, then release_task.`
+    : "";
+
+export function showClaimed(body: { readonly task?: Row | null }, look: Look): Shown {
+  const task = body.task ?? null;
+  if (task === null) {
+    const says = "Nothing to claim now. wait_seconds waits for work; list_tasks shows what there is.";
+    return { data: { task: null }, says };
+  }
+  const next = "heartbeat_task before it ends, complete_task when done.";
+  const says = `Claimed task ${task.id} ${quote(task.content)}: ${leaseWords(task)}. ${next}${cancelWords(task)}`;
+  return { data: { task: view(task, VIEWS.claimed, look.textLimit) }, says };
+}
+
+export function showKept(task: Row, look: Look): Shown {
+  const data = { task: view(task, VIEWS.lease, look.textLimit) };
+  return { data, says: `Task ${task.id} is still yours: ${leaseWords(task)}.${cancelWords(task)}` };
+}
+
+export function showEnded(task: Row, look: Look): Shown {
+  const tries = task.status === "open" ? ` again (attempts ${task.attempts} of ${task.max_attempts})` : "";
+  return {
+    data: { task: view(task, VIEWS.lease, look.textLimit) },
+    says: `Task ${task.id} is ${task.status}${tries}. You hold it no longer.`,
+  };
+}
+
+export function showCreated(tasks: readonly Row[], look: Look): Shown {
+  // All were created; where not all ids fit a short answer, the newest-first list has the others.
+  const shown = tasks.slice(0, look.rows);
+  const left = tasks.length - shown.length;
+  const names = shown.map((task) => `${task.id} ${quote(task.content, 30)}`).join("; ");
+  const more = left > 0 ? `; ${left} more: list_tasks {"sort":"-created"}` : "";
+  return {
+    data: { created: tasks.length, tasks: shown.map((task) => view(task, VIEWS.created, look.textLimit)) },
+    says: `Created ${count(tasks.length, "task")}: ${names}${more}.`,
+  };
+}
+
+export function showTasks(tasks: readonly Row[], look: Look): Shown {
+  const lines = tasks.map(
+    (task) => `${task.id} ${task.status}${task.ready ? ", ready" : ""} ${quote(task.content, 40)}`,
+  );
+  const data = { tasks: tasks.map((task) => view(task, VIEWS.listed, look.textLimit)), ...paging(look) };
+  return { data, says: listWords("task", lines, "list_tasks", look) };
+}
+
+export function showTask(task: Row, look: Look): Shown {
+  const why = view(look.beside ?? {}, VIEWS.why, look.textLimit);
+  return {
+    data: { task: view(task, undefined, look.textLimit), why: { claimable: false, ...why } },
+    says: `Task ${task.id} ${quote(task.content)} is ${task.status}. ${plain(String(why.explanation ?? ""))}`.trim(),
+  };
+}
+
+export function showClaims(rows: readonly Row[], look: Look): Shown {
+  const lines = rows.map((row) => `${row.task_id} held by ${row.agent_name}, ${seconds(row.remaining_ms)} s left`);
+  const data = { claims: rows.map((row) => view(row, VIEWS.claim, look.textLimit)), ...paging(look) };
+  return { data, says: listWords("claim", lines, "who_holds", look) };
+}
+
+export function showEvents(events: readonly Row[], look: Look): Shown {
+  const flat = events.map((event) => ({ ...event, ...(event.actor as Row | null) }) as Row);
+  const after = events.at(-1)?.id;
+  const lines = flat.map(
+    (event) => `#${event.id} ${event.type} ${event.task_id ?? ""} by ${event.agent_name ?? "the clock"}`,
+  );
+  const data = { events: flat.map((event) => view(event, VIEWS.event, look.textLimit)), ...(after ? { after } : {}) };
+  const next = look.more ? `\nMore: events {"after":"${after}"}` : "";
+  return { data, says: `${count(events.length, "event")}.${lines.map((line) => `\n${line}`).join("")}${next}` };
+}
+
+export function showSession(body: Row, look: Look): Shown {
+  const items = (body.items as readonly Row[] | undefined)?.map((item) => view(item, VIEWS.item, look.textLimit));
+  const lost = items?.filter((item) => item.outcome === "lost").length ?? 0;
+  const renewed = items ? ` Renewed ${count(items.length - lost, "lease")}, lost ${lost}.` : "";
+  const left = body.implicit === true ? "" : `, ${seconds(body.remaining_ms)} s left`;
+  return {
+    data: { session: view(body, VIEWS.session, look.textLimit), ...(items ? { items } : {}) },
+    says: `Session ${body.id} of ${body.agent_name} is ${body.state}${left}; it holds ${count(Number(body.tasks_held), "task")}.${renewed}`,
+  };
+}
+
+export function showOpened(body: Row, look: Look): Shown {
+  const shown = showSession(body, look);
+  return { ...shown, says: `${shown.says} Send session_id with every call that belongs to it.` };
+}
+
+export function showSessionEnd(body: Row): Shown {
+  const says = `Session ${body.session_id} has ended; ${count(Number(body.tasks_released), "task")} released.`;
+  return { data: { ended: { ...body } }, says };
+}
+
+export function showAcknowledged(body: Row): Shown {
+  return { data: { ...body }, says: `${count(Number(body.acknowledged), "notice")} acknowledged.` };
+}
+
+function paging(look: Look): View {
+  return look.nextCursor === undefined ? {} : { next_cursor: look.nextCursor };
+}
+
+function listWords(thing: string, lines: readonly string[], tool: string, look: Look): string {
+  const more = look.nextCursor === undefined ? "" : `\nMore: ${tool} {"cursor":${JSON.stringify(look.nextCursor)}}`;
+  return `${count(lines.length, thing)}.${lines.map((line) => `\n${line}`).join("")}${more}`;
+}

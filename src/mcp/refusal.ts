@@ -1,0 +1,59 @@
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import { DibsError } from "../contract/errors.js";
+import { agentTextFields, type Row, VIEWS, type View, view } from "./views.js";
+import { plain } from "./wording.js";
+
+const TEXT_LIMIT = 100;
+const CLAIMS_MAX = 3;
+const MISTAKES_MAX = 10;
+
+/**
+ * A refusal as a tool's result: `isError`, the code and fields that REST answers with, the holder in the compact form.
+ * `names` are the tool's names for fields that the operation calls otherwise, `toolOf` the tools that stand for the
+ * operations a refusal may advise. What is no DibsError becomes `internal` and tells nothing of itself.
+ */
+export function refusal(
+  thrown: unknown,
+  names: Readonly<Record<string, string>> = {},
+  toolOf: ReadonlyMap<string, string> = new Map(),
+): CallToolResult {
+  const error =
+    thrown instanceof DibsError
+      ? thrown
+      : new DibsError("internal", "Something broke inside Dibs. The call may be repeated later.", {});
+  const details = compactDetails(error.details as Row, names);
+  const inTools = (text: string) => text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => toolOf.get(word) ?? word);
+  if (Array.isArray(details.next)) details.next = details.next.map(inTools);
+  const message = wordsOf(error, details.fields);
+  const data: View = { code: error.code, message, retryable: error.retryable, ...details };
+  const next = Array.isArray(details.next) ? ` Next: ${details.next.join(" ")}` : "";
+  return answer(data, plain(`Refused, ${error.code}: ${message}${next}`), true);
+}
+
+/** A result with both faces; names the fields that hold what agents wrote. */
+export function answer(data: View, says: string, isError = false): CallToolResult {
+  const agentText = agentTextFields(data);
+  const structuredContent = agentText.length > 0 ? { ...data, written_by_agents: agentText } : data;
+  return { content: [{ type: "text", text: says }], structuredContent, ...(isError ? { isError } : {}) };
+}
+
+function compactDetails(details: Row, names: Readonly<Record<string, string>>): View {
+  const compact: View = { ...details };
+  if (compact.holder) compact.holder = view(compact.holder as Row, VIEWS.claim, TEXT_LIMIT);
+  if (Array.isArray(compact.claims)) {
+    compact.claims = compact.claims.slice(0, CLAIMS_MAX).map((row) => view(row, VIEWS.claim, TEXT_LIMIT));
+  }
+  if (Array.isArray(compact.fields)) {
+    const ours = new Map(Object.entries(names).map(([tool, operation]) => [operation, tool]));
+    compact.fields = compact.fields
+      .slice(0, MISTAKES_MAX)
+      .map((mistake) => ({ ...mistake, field: ours.get(mistake.field) ?? mistake.field }));
+  }
+  return compact;
+}
+
+/** The text of a mistake names fields as the caller did. */
+function wordsOf(error: DibsError, fields: unknown): string {
+  if (error.code !== "invalid_input" || !Array.isArray(fields) || fields.length === 0) return error.message;
+  return fields.map((mistake) => `${mistake.field}: ${mistake.message}`).join("; ");
+}

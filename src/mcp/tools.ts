@@ -1,0 +1,213 @@
+import { z } from "zod";
+import { id } from "../contract/fields.js";
+import type { Operation } from "../contract/operation.js";
+import { operations } from "../contract/operations.js";
+import * as answers from "./answers.js";
+import { type Fields, isOptional } from "./field-kinds.js";
+import type { JsonSchema } from "./tool-schema.js";
+import { VIEWS } from "./views.js";
+
+type Args = Readonly<Record<string, unknown>>;
+
+/** One operation behind a tool, and when a call means it. */
+export interface Front {
+  readonly operation: Operation;
+  /** What the arguments have in common, as a refusal says it. */
+  readonly label: string;
+  readonly when: (args: Args) => boolean;
+  /** The tool's names for fields that are called otherwise in the operation. */
+  readonly names?: Readonly<Record<string, string>>;
+  /** Fields of the operation that the tool leaves out. */
+  readonly without?: readonly string[];
+  /** Asked with the same input; its answer is shown beside. */
+  readonly beside?: Operation;
+  /** Asked for one record in full: nothing is cut. */
+  readonly whole?: true;
+  /** Doesn't make a bridge that has no session yet open its own, as other writes do. */
+  readonly opens?: false;
+  readonly show: answers.Show;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** Changes nothing (but for signs of life, as every call). */
+  readonly reads?: true;
+  /** The same call again changes nothing more. */
+  readonly repeats?: true;
+  readonly fronts: readonly Front[];
+  /** Parameters beside those of the operations. */
+  readonly own?: Fields;
+  readonly hints?: Readonly<Record<string, string>>;
+  readonly output: Readonly<Record<string, JsonSchema>>;
+}
+
+const always = { label: "always", when: () => true } as const;
+const having = (name: string) => ({ label: `with ${name}`, when: (args: Args) => args[name] !== undefined });
+const lacking = (name: string) => ({ label: `without ${name}`, when: (args: Args) => args[name] === undefined });
+const acting = (action: string) => ({ label: `with action "${action}"`, when: (args: Args) => args.action === action });
+
+const record = (fields: readonly string[] | string) => ({
+  type: "object",
+  description: typeof fields === "string" ? fields : fields.join(", "),
+});
+const rows = (fields: readonly string[]) => ({ type: "array", items: record(fields) });
+const text = { type: "string" };
+const leaseHints = { lease_id: "From the claim." };
+const cutToOneSession = ["harness_id", "host", "worktree"] as const;
+
+/** The tools: which operations each fronts, in the order in which `tools/list` gives them. */
+export const TOOLS: readonly Tool[] = [
+  {
+    name: "claim_task",
+    description:
+      "Claim a task under a lease, so that nobody else works on it: the next ready one, or the one named by task_id. Null when there is none. The lease ends by the clock unless heartbeat_task renews it.",
+    fronts: [
+      { operation: operations.claim_next_task, ...lacking("task_id"), without: ["count"], show: answers.showClaimed },
+      { operation: operations.claim_task, ...having("task_id"), show: answers.showClaimed },
+    ],
+    hints: {
+      labels: "All of these.",
+      lease_seconds: "Default 300.",
+      wait_seconds: "Wait for work.",
+      takeover: "Take it from your other session; needs reason.",
+    },
+    output: { task: { type: ["object", "null"], description: VIEWS.claimed.join(", ") } },
+  },
+  {
+    name: "heartbeat_task",
+    description:
+      "Keep the lease of a task you hold and report. Refused with lease_lost: stop working on it, it is not yours any more.",
+    repeats: true,
+    fronts: [{ operation: operations.heartbeat_task, ...always, show: answers.showKept }],
+    hints: { ...leaseHints, checkpoint: "What the next holder needs to go on; text or JSON." },
+    output: { task: record(VIEWS.lease) },
+  },
+  {
+    name: "release_task",
+    description: "Give a task you hold back to the queue, unfinished.",
+    repeats: true,
+    fronts: [{ operation: operations.release_task, ...always, show: answers.showEnded }],
+    hints: { handoff: "Note for the next holder." },
+    output: { task: record("As heartbeat_task.") },
+  },
+  {
+    name: "complete_task",
+    description:
+      "Finish a task you hold with its result; or with failure_reason say that it failed (retry: true opens it again).",
+    repeats: true,
+    fronts: [
+      { operation: operations.complete_task, ...lacking("failure_reason"), show: answers.showEnded },
+      {
+        operation: operations.fail_task,
+        ...having("failure_reason"),
+        names: { failure_reason: "reason" },
+        show: answers.showEnded,
+      },
+    ],
+    hints: { result: "Text or JSON." },
+    output: { task: record("As heartbeat_task.") },
+  },
+  {
+    name: "create_tasks",
+    description: "Add tasks to the queue, all or none: content is the title, description the details.",
+    fronts: [{ operation: operations.create_tasks, ...always, show: answers.showCreated }],
+    output: { created: { type: "integer" }, tasks: rows(VIEWS.created) },
+  },
+  {
+    name: "list_tasks",
+    description:
+      "List tasks, as many as fit a short answer unless limit is given; or read one by task_id in full, with why it can't be claimed now.",
+    reads: true,
+    fronts: [
+      { operation: operations.list_tasks, ...lacking("task_id"), show: answers.showTasks },
+      {
+        operation: operations.get_task,
+        ...having("task_id"),
+        beside: operations.get_task_why,
+        whole: true,
+        show: answers.showTask,
+      },
+    ],
+    hints: { claimed: "false: available.", assigned_to: "Agent id.", cursor: "next_cursor of the last page." },
+    output: { tasks: rows(VIEWS.listed), next_cursor: text, task: record("All fields."), why: record(VIEWS.why) },
+  },
+  {
+    name: "who_holds",
+    description: "Who holds what now, since when and until when.",
+    reads: true,
+    fronts: [
+      {
+        operation: operations.list_claims,
+        ...always,
+        names: { holder_session_id: "session_id" },
+        show: answers.showClaims,
+      },
+    ],
+    output: { claims: rows(VIEWS.claim), next_cursor: text },
+  },
+  {
+    name: "session",
+    description:
+      "Your session holds your claims. open one of its own (for a subagent), heartbeat it (renews all it holds), show it, end it (frees all), ack notices by ids.",
+    own: { action: z.enum(["open", "heartbeat", "show", "end", "ack"]) },
+    fronts: [
+      {
+        operation: operations.open_session,
+        ...acting("open"),
+        without: cutToOneSession,
+        opens: false,
+        show: answers.showOpened,
+      },
+      { operation: operations.heartbeat_session, ...acting("heartbeat"), show: answers.showSession },
+      { operation: operations.get_session, ...acting("show"), show: answers.showSession },
+      { operation: operations.end_session, ...acting("end"), opens: false, show: answers.showSessionEnd },
+      { operation: operations.ack_notices, ...acting("ack"), show: answers.showAcknowledged },
+    ],
+    hints: { ttl_seconds: "Silence that ends it." },
+    output: {
+      session: record(VIEWS.session),
+      items: rows(VIEWS.item),
+      ended: record("tasks_released, claims_released"),
+      acknowledged: { type: "integer" },
+    },
+  },
+  {
+    name: "events",
+    description: "What happened, oldest first, after the event with the id given.",
+    reads: true,
+    fronts: [{ operation: operations.list_events, ...always, show: answers.showEvents }],
+    output: { events: rows(VIEWS.event), after: text },
+  },
+];
+
+/** The tool that stands for an operation, by the operation's name. */
+export const TOOL_OF: ReadonlyMap<string, string> = new Map(
+  TOOLS.flatMap((tool) => tool.fronts.map((front) => [front.operation.name, tool.name] as const)),
+);
+
+/** Every tool takes the caller's session; without it the key's own, or the bridge's. */
+const sessionId = id("your session").optional();
+
+/** The parameters of a tool by name: its own, then those of the operations it fronts, then `session_id`. */
+export function fieldsOf(tool: Tool): Fields {
+  const fields: Record<string, z.ZodType> = { ...tool.own };
+  for (const front of tool.fronts) {
+    for (const [name, schema] of Object.entries(offeredBy(front))) {
+      const everywhere = tool.fronts.every((other) => Object.hasOwn(offeredBy(other), name));
+      fields[name] ??= everywhere || isOptional(schema) ? schema : schema.optional();
+    }
+  }
+  return { ...fields, session_id: sessionId };
+}
+
+/** The fields of the front's operation, by the tool's names. The session is every tool's, not a field of one. */
+export function offeredBy(front: Front): Fields {
+  const toolName = new Map(Object.entries(front.names ?? {}).map(([ours, theirs]) => [theirs, ours]));
+  const offered: [string, z.ZodType][] = [];
+  for (const [name, schema] of Object.entries(front.operation.input.shape as Record<string, z.ZodType>)) {
+    const ours = toolName.get(name) ?? name;
+    if (ours !== "session_id" && !front.without?.includes(name)) offered.push([ours, schema]);
+  }
+  return Object.fromEntries(offered);
+}
