@@ -1,0 +1,59 @@
+import type { EventRow } from "./event-tail.js";
+
+type Tone = "calm" | "late" | "hot" | "far" | "faint";
+
+/** Verbs for the log; a type that isn't here is shown by its name, so that none is ever hidden. */
+const WORDS: Readonly<Record<string, readonly [verb: string, tone: Tone]>> = {
+  "task.created": ["added", "faint"],
+  "task.updated": ["changed", "faint"],
+  "task.deleted": ["deleted", "faint"],
+  "task.claimed": ["claimed", "calm"],
+  "task.released": ["released", "faint"],
+  "task.completed": ["completed", "calm"],
+  "task.failed": ["failed at", "hot"],
+  "task.cancelled": ["cancelled", "late"],
+  "task.cancel_requested": ["asked to cancel", "late"],
+  "task.reopened": ["reopened", "far"],
+  "task.assigned": ["assigned", "faint"],
+  "task.commented": ["commented on", "faint"],
+  "task.linked": ["linked", "faint"],
+  "task.state_changed": ["says how it goes with", "far"],
+  "task.retried": ["gave a new try to", "far"],
+  "lease.expired": ["ran out of time on", "late"],
+  "session.started": ["opened a session", "faint"],
+  "session.ended": ["ended its session", "faint"],
+  "session.expired": ["session fell silent", "late"],
+  "agent.created": ["added an agent", "far"],
+  "agent.updated": ["changed an agent", "far"],
+  "agent.deleted": ["deleted an agent", "far"],
+  "agent.key_rotated": ["changed a key", "far"],
+  "stale_write.refused": ["late write refused on", "hot"],
+};
+
+/** What an event says in the log: who, did what, to what. */
+export interface Sentence {
+  readonly actor: string | undefined;
+  readonly verb: string;
+  readonly tone: Tone;
+  readonly object: string | undefined;
+}
+
+/** Puts an event into words, with the titles of tasks and the names of agents as far as the page knows them. */
+export function sentenceOf(
+  event: EventRow,
+  titles: ReadonlyMap<string, string>,
+  agentNames: ReadonlyMap<string, string> | undefined,
+): Sentence {
+  const [verb, tone] = WORDS[event.type] ?? [event.type, "faint"];
+  const told = event.data.content ?? event.data.title ?? event.data.name;
+  const object =
+    typeof told === "string"
+      ? told
+      : event.task_id === null
+        ? undefined
+        : (titles.get(event.task_id) ?? `task ${event.task_id.slice(0, 8)}`);
+  // Of a lease that ended by the clock nobody is the actor, but somebody had it.
+  const holder = event.type === "lease.expired" ? event.data.agent_id : undefined;
+  const lost = typeof holder === "string" ? (agentNames?.get(holder) ?? holder.slice(0, 8)) : undefined;
+  return { actor: event.actor?.agent_name ?? lost, verb, tone, object };
+}

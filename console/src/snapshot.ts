@@ -1,0 +1,96 @@
+import { Dibs, type Output } from "../../src/client/index.js";
+import { type EventRow, EventTail } from "./event-tail.js";
+import { LeaseLengths } from "./lease-lengths.js";
+import { TaskTitles } from "./task-titles.js";
+
+export type Claim = Output<"list_claims">[number];
+export type Task = Output<"list_tasks">[number];
+
+/** A number that is exact up to a bound and "at least" beyond it. */
+export interface Count {
+  readonly value: number;
+  readonly more: boolean;
+}
+
+/** A claim with its end on this page's monotonic clock. */
+export interface HeldRow extends Claim {
+  /** In `performance.now()` terms; the wall clocks of server and viewer don't come into it. */
+  readonly deadlineMs: number;
+  /** How long the lease runs from a renewal, as far as the page has seen. */
+  readonly lengthMs: number;
+}
+
+/** What the page shows of one moment. */
+export interface Snapshot {
+  readonly held: readonly HeldRow[];
+  readonly moreHeld: boolean;
+  readonly ready: readonly Task[];
+  readonly readyCount: Count;
+  /** The newest first. */
+  readonly events: readonly EventRow[];
+  readonly titles: ReadonlyMap<string, string>;
+  /** `performance.now()` when the answer came. */
+  readonly receivedAtMs: number;
+  /** The server's clock at that moment: ages are told by it, so that a viewer's wrong clock can't bend them. */
+  readonly serverNowMs: number;
+}
+
+export interface QueueCounts {
+  readonly lapsed: Count;
+  readonly later: Count;
+  readonly failed: Count;
+}
+
+/** One try a question: the page asks again every second anyway, and must say at once that nobody answers. */
+export const dibs = new Dibs({ url: location.origin, retry: { attempts: 1 }, attemptTimeoutMs: 8_000 });
+
+const SHOWN_CLAIMS = 500;
+const SHOWN_READY = 100;
+const tail = new EventTail(dibs, 60);
+const lengths = new LeaseLengths();
+const titles = new TaskTitles(dibs);
+
+/** Asks the server for the present. Throws `DibsError`. */
+export async function loadSnapshot(signal: AbortSignal): Promise<Snapshot> {
+  const [claims, ready, events] = await Promise.all([
+    dibs.call("list_claims", { limit: SHOWN_CLAIMS }, { signal }),
+    dibs.call("list_tasks", { ready: true, limit: SHOWN_READY }, { signal }),
+    tail.newest(signal),
+  ]);
+  const receivedAtMs = performance.now();
+  for (const { task_id, data } of events)
+    if (task_id !== null && typeof data.content === "string") titles.learn(task_id, data.content);
+  for (const task of ready.body) titles.learn(task.id, task.content);
+  for (const claim of claims.body) if (claim.task_id !== null) titles.learn(claim.task_id, claim.intent);
+  await titles.lookUp(
+    events.flatMap((event) => event.task_id ?? []),
+    signal,
+  );
+  return {
+    held: lengths
+      .observe(claims.body)
+      .map((claim) => ({ ...claim, deadlineMs: receivedAtMs + claim.remaining_ms }))
+      .sort((a, b) => b.claimed_at.localeCompare(a.claimed_at) || b.id.localeCompare(a.id)),
+    moreHeld: claims.nextCursor !== undefined,
+    ready: ready.body,
+    readyCount: { value: ready.body.length, more: ready.nextCursor !== undefined },
+    events,
+    titles: titles.known,
+    receivedAtMs,
+    serverNowMs: claims.serverNowMs,
+  };
+}
+
+/** The queue's other counts; they cost a list each and are asked for less often. */
+export async function loadCounts(signal: AbortSignal): Promise<QueueCounts> {
+  const count = async (filter: { lapsed?: true; ready?: false; status?: "open" | "failed" }): Promise<Count> => {
+    const { body, nextCursor } = await dibs.call("list_tasks", { ...filter, limit: 100 }, { signal });
+    return { value: body.length, more: nextCursor !== undefined };
+  };
+  const [lapsed, later, failed] = await Promise.all([
+    count({ lapsed: true, status: "open" }),
+    count({ status: "open", ready: false }),
+    count({ status: "failed" }),
+  ]);
+  return { lapsed, later, failed };
+}
