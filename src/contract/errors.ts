@@ -4,12 +4,12 @@ import { z } from "zod";
  * Every way Dibs says no. One row a code: HTTP status, exit status of the command line, whether the same
  * call may succeed later unchanged, one line of meaning, and the fields the refusal carries beside its text.
  */
-interface ErrorRow {
+interface ErrorRow<D extends z.ZodObject = z.ZodObject> {
   readonly status: number;
   readonly exit: number;
   readonly retryable: boolean;
   readonly meaning: string;
-  readonly details: z.ZodObject;
+  readonly details: D;
 }
 
 /** Exit statuses of the `dibs` command; names stay (`docs/api.md` prints them). */
@@ -34,7 +34,13 @@ const fields = z.array(
 /** A row of the claims table as it stands inside a refusal; its exact shape is `claimRow` in claim.ts. */
 const holder = z.record(z.string(), z.unknown()).describe("Who holds it: a row of the claims table.");
 
-function row(status: number, exit: number, retryable: boolean, meaning: string, details: z.ZodObject = none): ErrorRow {
+function row<D extends z.ZodObject = z.ZodObject<Record<never, never>>>(
+  status: number,
+  exit: number,
+  retryable: boolean,
+  meaning: string,
+  details: D = none as unknown as D,
+): ErrorRow<D> {
   return { status, exit, retryable, meaning, details };
 }
 
@@ -155,13 +161,15 @@ export class DibsError<C extends ErrorCode = ErrorCode> extends Error {
       detail: this.message,
       code: this.code,
       error: this.message,
-      ...this.details,
+      // `task_closed` has a `status` of its own (the task's); the code's fields win, the answer's line has the other.
+      ...(this.details as object),
     };
   }
 
   /** Rebuilds the error from a problem answer; an unknown code becomes `internal`. */
   static fromProblem(problem: Partial<Problem>): DibsError {
-    const { type: _t, title: _ti, status: _s, detail, code, error: text, ...details } = problem;
+    const { type: _t, title: _ti, status, detail, code, error: text, ...others } = problem;
+    const details = typeof status === "string" ? { ...others, status } : others;
     const known = code !== undefined && Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : "internal";
     return new DibsError(known, detail ?? text ?? "The server answered without a reason.", details as never);
   }
@@ -170,7 +178,7 @@ export class DibsError<C extends ErrorCode = ErrorCode> extends Error {
 export interface Problem {
   type: string;
   title: string;
-  status: number;
+  status: number | string;
   detail: string;
   code: string;
   error: string;

@@ -88,8 +88,10 @@ export const taskRecordOperations = {
       search: text(200).optional().describe("Text in title or description, in any letter case."),
       sort: z
         .enum(["handout", "created", "-created"])
-        .default("handout")
-        .describe("`handout`: as claims hand them out (priority, then oldest); `created`; `-created`: newest first."),
+        .optional()
+        .describe(
+          "`handout`: as claims hand them out (priority, then oldest), the default for open and ready ones; `created`; `-created`: newest first.",
+        ),
       limit,
       cursor: cursor.optional(),
     }),

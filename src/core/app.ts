@@ -1,0 +1,108 @@
+import { DibsError } from "../contract/errors.js";
+import type { Answer, Call, Caller, Operation, TextAnswer, TextCall } from "../contract/operation.js";
+import type { OperationName } from "../contract/operations.js";
+import type { EngineCall, Outcome, Success } from "./engine.js";
+import { parseInput } from "./input.js";
+import { Lane, type RunBatch } from "./lane.js";
+import { WaitingCalls } from "./waiting.js";
+
+export interface AppOptions {
+  /** Runs batches that write. */
+  readonly write: RunBatch;
+  /** Runs batches that only read, where they have a way of their own to the store; else they go with the writes. */
+  readonly read?: RunBatch;
+  /** While calls wait, somebody must watch for other processes' changes and call `hint`. */
+  readonly onWatch: (watch: boolean) => void;
+  /** Told the cause of every `internal` answer. */
+  readonly onFault?: (operation: string, cause: string) => void;
+}
+
+/** Everything that may be asked, for every surface: validate, send to the engine in company, wait if asked to. */
+export class App {
+  readonly #writes: Lane;
+  readonly #reads: Lane;
+  readonly #waiting: WaitingCalls;
+  /** Calls under way by their idempotency key: a repeat shares the answer (R59). */
+  readonly #underWay = new Map<string, Promise<Outcome>>();
+
+  constructor(private readonly options: AppOptions) {
+    this.#writes = new Lane(options.write, () => this.hint());
+    this.#reads = options.read ? new Lane(options.read, () => this.hint()) : this.#writes;
+    this.#waiting = new WaitingCalls((call) => this.#writes.submit(call, true), options.onWatch);
+  }
+
+  /** Something may have become claimable, in this process or another. */
+  hint(): void {
+    this.#waiting.hint();
+  }
+
+  /** Ends every wait at once with what it has. */
+  drain(): void {
+    this.#waiting.drain();
+  }
+
+  readonly call: Call = async <O extends Operation>(operation: O, input: unknown, caller: Caller) => {
+    const { text, ...answer } = await this.callText(operation, input, caller);
+    return { ...answer, body: JSON.parse(text) } as Answer<never>;
+  };
+
+  readonly callText: TextCall = async (operation, input, caller) => {
+    const { signal, ...rest } = caller;
+    const call: EngineCall = {
+      name: operation.name as OperationName,
+      input: parseInput(operation, input),
+      caller: rest,
+    };
+    const outcome = await this.#outcome(operation, call, signal);
+    if (!outcome.ok) throw this.#error(operation, outcome);
+    if (outcome.granted && signal && caller.idempotencyKey === undefined)
+      this.#undoIfUndelivered(call, outcome, signal);
+    const { text, status, nextCursor, replayed, notices, nowMs } = outcome;
+    const answer: TextAnswer = { text, status, notices, serverNowMs: nowMs || Date.now() };
+    if (nextCursor === undefined && !replayed) return answer;
+    return { ...answer, ...(nextCursor === undefined ? {} : { nextCursor }), ...(replayed ? { replayed } : {}) };
+  };
+
+  #outcome(operation: Operation, call: EngineCall, signal: AbortSignal | undefined): Promise<Outcome> {
+    if (operation.effect === "read") return this.#reads.submit(call);
+    const { idempotencyKey } = call.caller;
+    if (idempotencyKey === undefined) return this.#perform(call, signal);
+    const identity = JSON.stringify([call.name, call.caller, call.input]);
+    const shared = this.#underWay.get(identity);
+    if (shared) return shared;
+    const own = this.#perform(call, undefined).finally(() => this.#underWay.delete(identity));
+    this.#underWay.set(identity, own);
+    return own;
+  }
+
+  async #perform(call: EngineCall, signal: AbortSignal | undefined): Promise<Outcome> {
+    const waitMs = call.name === "claim_next_task" ? Number(call.input.wait_seconds ?? 0) * 1000 : 0;
+    if (waitMs === 0) return this.#writes.submit(call);
+    const signature = JSON.stringify([call.caller.identity, call.input]);
+    // Nobody overtakes an equal request that has waited longer.
+    if (this.#waiting.hasLike(signature)) return this.#waiting.wait(call, signature, undefined, waitMs, signal);
+    const outcome = await this.#writes.submit(call);
+    const empty = outcome.ok && outcome.emptyForMs !== undefined;
+    if (!empty || signal?.aborted) return outcome;
+    return this.#waiting.wait(call, signature, outcome, waitMs, signal);
+  }
+
+  /** A grant whose answer reaches nobody is taken back (R21), also when the connection breaks while it is written. */
+  #undoIfUndelivered(call: EngineCall, outcome: Success, signal: AbortSignal): void {
+    const undo = () => {
+      for (const { taskId, leaseId } of outcome.granted ?? []) {
+        const input = { task_id: taskId, lease_id: leaseId };
+        // Should even this fail, the lease still ends by the clock.
+        this.#writes.submit({ name: "undo_grant", input, caller: call.caller }).catch(() => {});
+      }
+    };
+    if (signal.aborted) undo();
+    else signal.addEventListener("abort", undo, { once: true });
+  }
+
+  #error(operation: Operation, outcome: Extract<Outcome, { ok: false }>): DibsError {
+    const { code, message, details } = outcome.error;
+    if (outcome.cause !== undefined) this.options.onFault?.(operation.name, outcome.cause);
+    return DibsError.fromProblem({ code, detail: message, ...details });
+  }
+}

@@ -1,0 +1,137 @@
+import type { z } from "zod";
+import { DibsError } from "../contract/errors.js";
+import type { Operations } from "../contract/operations.js";
+import type { Context, Handler, Reply } from "./context.js";
+import { record } from "./events.js";
+import { roleAtLeast } from "./identity.js";
+import { endByForce, grant, holds, leaseSecondsOf, notifyLost, renew } from "./leases.js";
+import { noticesOf } from "./notices.js";
+import { projectOf } from "./projects.js";
+import { heldByOther, quoted, refusalToClaim } from "./refusals.js";
+import type { TaskRow } from "./rows.js";
+import type { QueueFilter } from "./store.js";
+import { queuePlace, taskState } from "./task-state.js";
+import { taskView } from "./task-view.js";
+import { taskOf } from "./tasks.js";
+import { wake, wakeTask } from "./wake.js";
+
+type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
+
+/** Takes the next ready task, or up to `count` of them, each under its own lease (R15, R22). */
+export const claim_next_task: Handler<Input<"claim_next_task">> = async (context, input) => {
+  const leaseSeconds = leaseSecondsOf(context, input.lease_seconds);
+  const project = input.project_id === undefined ? null : await projectOf(context, input.project_id);
+  const filter: QueueFilter = {
+    workspaceId: context.workspaceId,
+    projectId: project?.id ?? null,
+    agentId: context.agent.id,
+    labels: input.labels ?? [],
+  };
+  const wanted = input.count ?? 1;
+  const room = await roomFor(context, wanted);
+  const granted: TaskRow[] = [];
+  while (granted.length < room) {
+    const row = await nextTask(context, filter);
+    if (!row) break;
+    granted.push(await grant(context, row, leaseSeconds));
+  }
+  const views = granted.map((row) => taskView(row, context.nowMs));
+  const body = input.count === undefined ? { task: views[0] ?? null } : { tasks: views };
+  const empty = granted.length === 0;
+  return {
+    body: { ...body, notices: await noticesOf(context) },
+    granted,
+    ...(empty ? { emptyUntilMs: await context.tx.tasks.nextWake(context.workspaceId, context.nowMs) } : {}),
+  };
+};
+
+/** How many of the wanted tasks the agent may still hold; none left is a refusal that names the setting (R49). */
+async function roomFor(context: Context, wanted: number): Promise<number> {
+  const limit = context.settings.claims_per_agent_max;
+  const live = await context.tx.leases.countLive(context.agent.id, context.nowMs, limit);
+  if (live < limit) return Math.min(wanted, limit - live);
+  throw new DibsError(
+    "limit_exceeded",
+    `${context.agent.name} holds ${live} tasks, the most that claims_per_agent_max allows; finish or release some.`,
+    { setting: "claims_per_agent_max", limit },
+  );
+}
+
+/** The best task of the filter by hand-out order: from the queue, or from those the clock freed a moment ago. */
+async function nextTask(context: Context, filter: QueueFilter): Promise<TaskRow | undefined> {
+  const { tx } = context;
+  let best = await tx.tasks.nextReady(filter);
+  if (context.due.more) {
+    const lapsed = await tx.tasks.nextLapsed(filter, context.nowMs);
+    if (lapsed === "unknown") {
+      await wake(tx, Number.MAX_SAFE_INTEGER - 1);
+      context.due.more = false;
+      best = await tx.tasks.nextReady(filter);
+    } else if (lapsed !== "none" && (!best || lapsed.priority > best.priority || sameButOlder(lapsed, best))) {
+      const row = await tx.tasks.bySeq(lapsed.seq);
+      if (row) await wakeTask(tx, row);
+      best = lapsed;
+    }
+  }
+  return best && (await tx.tasks.bySeq(best.seq));
+}
+
+function sameButOlder(a: { priority: number; seq: number }, b: { priority: number; seq: number }): boolean {
+  return a.priority === b.priority && a.seq < b.seq;
+}
+
+/** Claims a named task: renewal for its own holder, takeover if asked and allowed, else the first cause why not (R17). */
+export const claim_task: Handler<Input<"claim_task">> = async (context, input) => {
+  const row = await taskOf(context, input.task_id);
+  const leaseSeconds = leaseSecondsOf(context, input.lease_seconds);
+  const state = taskState(row, context.nowMs);
+  if (holds(context, row, {})) return answer(context, await renew(context, row, leaseSeconds), []);
+  if (state.held && input.takeover) return takeOver(context, row, leaseSeconds, input.reason);
+  const refusal = await refusalToClaim(context, row);
+  if (refusal) throw refusal;
+  await roomFor(context, 1);
+  const granted = await grant(context, row, leaseSeconds);
+  return answer(context, granted, [granted]);
+};
+
+async function answer(context: Context, row: TaskRow, granted: TaskRow[]): Promise<Reply> {
+  return { body: { task: taskView(row, context.nowMs), notices: await noticesOf(context) }, granted };
+}
+
+async function takeOver(
+  context: Context,
+  row: TaskRow,
+  leaseSeconds: number,
+  reason: string | undefined,
+): Promise<Reply> {
+  const allowed = row.holder_agent === context.agent.id || roleAtLeast(context.role, "admin");
+  if (!allowed) {
+    const held = await heldByOther(context, row);
+    throw new DibsError(
+      "forbidden",
+      `${held.message} Only another session of that agent, or an admin, may take it over.`,
+      {},
+    );
+  }
+  requireReason(reason);
+  await roomFor(context, 1);
+  await context.holder();
+  const open = await endByForce(context, row, { status: "open", ...queuePlace(row.not_before, context.nowMs) });
+  const lease = {
+    lease_id: row.lease_id,
+    fence: row.fence,
+    agent_id: row.holder_agent,
+    session_id: row.holder_session,
+  };
+  await record(context, "task.released", row, { ...lease, forced: true, takeover: true, reason });
+  await notifyLost(context.tx, row, "revoked", `${context.agent.name} took over ${quoted(row)}: ${reason}`);
+  const granted = await grant(context, open, leaseSeconds);
+  return answer(context, granted, [granted]);
+}
+
+/** Forced actions always need a reason (R46). */
+export function requireReason(reason: string | undefined): asserts reason is string {
+  if (reason !== undefined) return;
+  const message = "is required: say why, for the one who loses the task and for the history";
+  throw new DibsError("reason_required", `reason ${message}.`, { fields: [{ field: "reason", message }] });
+}

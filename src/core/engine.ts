@@ -1,0 +1,281 @@
+import { agentOperations } from "../contract/agent.js";
+import { DibsError, isDibsError } from "../contract/errors.js";
+import type { Caller, Operation } from "../contract/operation.js";
+import { type OperationName, operations } from "../contract/operations.js";
+import { sessionOperations } from "../contract/session.js";
+import { workspaceOperations } from "../contract/workspace.js";
+import type { Context, Handler, Reply } from "./context.js";
+import { handlers } from "./handlers.js";
+import { hashOf, remember, replay, scopeOf } from "./idempotency.js";
+import { Identities, type Known, NeedsWrite, requireRole, signOfLife } from "./identity.js";
+import type { SessionRow } from "./rows.js";
+import { sessionEnded } from "./sessions.js";
+import type { Store, Tx } from "./store.js";
+import { taskState } from "./task-state.js";
+import { wake, wakeTask } from "./wake.js";
+import { undoGrant } from "./work.js";
+
+/** One request on its way into a transaction; plain data, so that it can cross threads. Its input is validated. */
+export interface EngineCall {
+  readonly name: OperationName | "undo_grant";
+  readonly input: Record<string, unknown>;
+  readonly caller: Omit<Caller, "signal">;
+}
+
+export type Outcome = Success | Refusal;
+export interface Success {
+  readonly ok: true;
+  readonly status: number;
+  /** The body as JSON text. */
+  readonly text: string;
+  readonly nextCursor?: string;
+  readonly replayed?: boolean;
+  readonly notices: number;
+  readonly nowMs: number;
+  /** No task now: ms until the clock alone may change that, null when it can't. */
+  readonly emptyForMs?: number | null;
+  readonly granted?: readonly { taskId: string; leaseId: string }[];
+}
+export interface Refusal {
+  readonly ok: false;
+  readonly error: { readonly code: string; readonly message: string; readonly details: object };
+  readonly notices: number;
+  readonly nowMs: number;
+  /** The fault behind `internal`, for the log alone. */
+  readonly cause?: string;
+}
+
+export interface BatchResult {
+  /** In the order of the calls. */
+  readonly outcomes: readonly Outcome[];
+  /** Something became claimable: waiting calls should look again. */
+  readonly woke: boolean;
+}
+
+/** A refusal that had already written: its transaction must be undone. */
+class RefusalWrote extends Error {
+  constructor(readonly refusal: DibsError) {
+    super("A refused call had written.");
+  }
+}
+
+// What these change is remembered by Identities.
+const CHANGES_IDENTITIES: ReadonlySet<string> = new Set(
+  Object.values({ ...agentOperations, ...sessionOperations, ...workspaceOperations } as Record<string, Operation>)
+    .filter((operation) => operation.effect === "write")
+    .map((operation) => operation.name),
+);
+
+/** Runs batches of calls, each batch in one transaction and so one commit (R55). One batch at a time. */
+export class Engine {
+  readonly #identities = new Identities();
+
+  constructor(readonly store: Store) {}
+
+  /**
+   * A batch means the same as its calls one after another. On a fault of the store it is undone and each call tried
+   * alone, so that nobody fails because of a neighbour.
+   */
+  async run(calls: readonly EngineCall[]): Promise<BatchResult> {
+    try {
+      return await this.#inOneTransaction(calls);
+    } catch (fault) {
+      this.#identities.forget();
+      if (calls.length === 1) return { outcomes: [await this.#refused(fault)], woke: false };
+    }
+    const outcomes: Outcome[] = [];
+    let woke = false;
+    for (const call of calls) {
+      const alone = await this.run([call]);
+      outcomes.push(...alone.outcomes);
+      woke ||= alone.woke;
+    }
+    return { outcomes, woke };
+  }
+
+  async #inOneTransaction(calls: readonly EngineCall[]): Promise<BatchResult> {
+    if (!calls.every((call) => isRead(call))) return this.#write(calls);
+    const touched: SessionRow[] = [];
+    try {
+      const outcomes = await this.store.transaction("read", (tx) =>
+        this.#all(tx, calls, "read", { woke: false }, touched),
+      );
+      if (touched.length > 0) {
+        await this.store.transaction("write", async (tx) => {
+          for (const session of touched) await this.#identities.touch(tx, session);
+        });
+      }
+      return { outcomes, woke: false };
+    } catch (fault) {
+      if (fault instanceof NeedsWrite) return this.#write(calls);
+      throw fault;
+    }
+  }
+
+  async #write(calls: readonly EngineCall[]): Promise<BatchResult> {
+    const effects = { woke: false };
+    const outcomes = await this.store.transaction("write", (tx) => this.#all(tx, calls, "write", effects, []));
+    return { outcomes, woke: effects.woke };
+  }
+
+  async #all(
+    tx: Tx,
+    calls: readonly EngineCall[],
+    mode: "read" | "write",
+    effects: { woke: boolean },
+    touched: SessionRow[],
+  ): Promise<Outcome[]> {
+    if (tx.changedElsewhere) this.#identities.forget();
+    const due = { more: false };
+    if (mode === "write") {
+      const woken = await wake(tx);
+      due.more = woken.more;
+      if (woken.count > 0) effects.woke = true;
+    }
+    const outcomes: Outcome[] = [];
+    for (const call of calls) outcomes.push(await this.#one(tx, call, mode, effects, due, touched));
+    return outcomes;
+  }
+
+  async #one(
+    tx: Tx,
+    call: EngineCall,
+    mode: "read" | "write",
+    effects: { woke: boolean },
+    due: { more: boolean },
+    touched: SessionRow[],
+  ): Promise<Outcome> {
+    let writesBefore = tx.writes;
+    try {
+      const context = await this.#context(tx, call, mode, effects, due, touched);
+      if (due.more) await wakeNamed(context, call);
+      writesBefore = tx.writes;
+      const outcome = await this.#answer(context, call);
+      if (CHANGES_IDENTITIES.has(call.name)) this.#identities.forget();
+      return outcome;
+    } catch (fault) {
+      if (!isDibsError(fault)) throw fault;
+      if (tx.writes > writesBefore) throw new RefusalWrote(fault);
+      return refusal(fault, tx.nowMs, 0);
+    }
+  }
+
+  async #context(
+    tx: Tx,
+    call: EngineCall,
+    mode: "read" | "write",
+    effects: { woke: boolean },
+    due: { more: boolean },
+    touched: SessionRow[],
+  ): Promise<Context> {
+    const identities = this.#identities;
+    const known = await identities.identify(tx, call.caller.identity, mode);
+    if (call.name !== "undo_grant") requireRole(operations[call.name], known);
+    const session = await this.#session(tx, call, known, mode, touched);
+    const context: Context = {
+      tx,
+      nowMs: tx.nowMs,
+      workspaceId: known.agent.workspace_id,
+      settings: known.settings,
+      agent: known.agent,
+      role: known.role,
+      session,
+      ifVersion: call.caller.ifVersion,
+      due,
+      holder: async () => session ?? (await identities.openImplicit(tx, known.agent)),
+      woke: () => {
+        effects.woke = true;
+      },
+    };
+    return context;
+  }
+
+  async #session(
+    tx: Tx,
+    call: EngineCall,
+    known: Known,
+    mode: string,
+    touched: SessionRow[],
+  ): Promise<SessionRow | null> {
+    const { sessionId } = call.caller;
+    if (sessionId === undefined) return this.#identities.implicitSession(tx, known.agent);
+    const session = await this.#identities.session(tx, known.agent, sessionId);
+    const ended = session.state !== "open" || (session.expires_at !== null && session.expires_at <= tx.nowMs);
+    if (ended) {
+      if (isRead(call) || call.name === "end_session" || call.name === "open_session") return session;
+      throw sessionEnded(session);
+    }
+    if (mode === "write") return this.#identities.touch(tx, session);
+    if (signOfLife(session, tx.nowMs)) touched.push(session);
+    return session;
+  }
+
+  async #answer(context: Context, call: EngineCall): Promise<Outcome> {
+    const notices = context.session ? await context.tx.notes.noticeCount(context.session.id) : 0;
+    const { nowMs } = context;
+    if (call.name === "undo_grant") {
+      const { task_id, lease_id } = call.input as { task_id: string; lease_id: string };
+      const reply = await undoGrant(context, task_id, lease_id);
+      return { ok: true, status: 200, text: JSON.stringify(reply.body), notices, nowMs };
+    }
+    const operation: Operation = operations[call.name];
+    const key = operation.effect === "write" ? call.caller.idempotencyKey : undefined;
+    const scope = key === undefined ? "" : scopeOf(context, operation, call.input, key);
+    const bodyHash = key === undefined ? "" : hashOf(call.input);
+    if (key !== undefined) {
+      const first = await replay(context, scope, bodyHash);
+      if (first) {
+        const text = first.text ?? checked(operation, first.reply?.body);
+        return { ok: true, status: first.status, text, replayed: true, notices, nowMs };
+      }
+    }
+    const reply = await (handlers[call.name] as Handler<unknown>)(context, call.input);
+    if (reply.refusal) return refusal(reply.refusal, nowMs, notices);
+    const status = reply.status ?? operation.status ?? 200;
+    const text = checked(operation, reply.body);
+    if (key !== undefined) await remember(context, scope, bodyHash, reply, status, text);
+    return { ok: true, status, text, notices, nowMs, ...extras(reply, nowMs) };
+  }
+
+  async #refused(fault: unknown): Promise<Refusal> {
+    if (fault instanceof RefusalWrote) return refusal(fault.refusal, 0, 0);
+    if (isDibsError(fault)) return refusal(fault, 0, 0);
+    const error = new DibsError("internal", "A fault of Dibs; its log has more.", {});
+    const cause = fault instanceof Error ? (fault.stack ?? fault.message) : String(fault);
+    return { ...refusal(error, 0, 0), cause };
+  }
+}
+
+function isRead(call: EngineCall): boolean {
+  return call.name !== "undo_grant" && operations[call.name].effect === "read";
+}
+
+/** Answers are checked before they leave, which also strips what nobody promised. */
+function checked(operation: Operation, body: unknown): string {
+  return JSON.stringify(operation.output.parse(body));
+}
+
+function extras(reply: Reply, nowMs: number): Partial<Success> {
+  return {
+    ...(reply.nextCursor === undefined ? {} : { nextCursor: reply.nextCursor }),
+    ...(reply.emptyUntilMs === undefined
+      ? {}
+      : { emptyForMs: reply.emptyUntilMs === null ? null : Math.max(0, reply.emptyUntilMs - nowMs) }),
+    ...(reply.granted?.length
+      ? { granted: reply.granted.map((row) => ({ taskId: row.id, leaseId: row.lease_id ?? "" })) }
+      : {}),
+  };
+}
+
+function refusal(error: DibsError, nowMs: number, notices: number): Refusal {
+  const { code, message, details } = error;
+  return { ok: false, error: { code, message, details }, notices, nowMs };
+}
+
+/** With more tasks due than were woken, the one a write names is woken first, so that no handler meets a dead lease. */
+async function wakeNamed(context: Context, call: EngineCall): Promise<void> {
+  const id = call.input.task_id;
+  if (typeof id !== "string" || isRead(call)) return;
+  const row = await context.tx.tasks.byId(context.workspaceId, id);
+  if (row?.status === "claimed" && !taskState(row, context.nowMs).held) await wakeTask(context.tx, row);
+}

@@ -1,0 +1,33 @@
+import type { Context } from "./context.js";
+import type { TaskRow } from "./rows.js";
+import type { Tx } from "./store.js";
+
+/** Writes an event of the caller's, in the transaction of the change itself (R50). */
+export async function record(context: Context, type: string, task: TaskRow | null, data: object = {}): Promise<void> {
+  await context.tx.events.append({
+    workspace_id: context.workspaceId,
+    type,
+    at: context.nowMs,
+    agent_id: context.agent.id,
+    agent_name: context.agent.name,
+    session_id: context.session?.id ?? null,
+    project_id: task?.project_id ?? null,
+    task_id: task?.id ?? null,
+    data: JSON.stringify(data),
+  });
+}
+
+/** Writes an event of the clock's: nobody acted. */
+export async function recordByClock(tx: Tx, type: string, task: TaskRow, data: object): Promise<void> {
+  await tx.events.append({
+    workspace_id: task.workspace_id,
+    type,
+    at: tx.nowMs,
+    agent_id: null,
+    agent_name: null,
+    session_id: null,
+    project_id: task.project_id,
+    task_id: task.id,
+    data: JSON.stringify(data),
+  });
+}

@@ -1,0 +1,61 @@
+import type { z } from "zod";
+import type { OperationName, Operations } from "../contract/operations.js";
+import * as agents from "./agents.js";
+import * as claiming from "./claiming.js";
+import type { Handler } from "./context.js";
+import { ack_notices } from "./notices.js";
+import * as projects from "./projects.js";
+import * as sessions from "./sessions.js";
+import * as notes from "./task-notes.js";
+import * as tasks from "./tasks.js";
+import * as work from "./work.js";
+
+/** The behaviour of every operation, by its name; a missing or wrongly typed one doesn't compile. */
+export const handlers: { readonly [N in OperationName]: Handler<z.output<Operations[N]["input"]>> } = {
+  claim_next_task: claiming.claim_next_task,
+  claim_task: claiming.claim_task,
+  heartbeat_task: work.heartbeat_task,
+  release_task: work.release_task,
+  complete_task: work.complete_task,
+  fail_task: work.fail_task,
+  cancel_task: work.cancel_task,
+  reopen_task: work.reopen_task,
+  set_task_state: work.set_task_state,
+  force_release_task: work.force_release_task,
+  retry_task: work.retry_task,
+  create_task: tasks.create_task,
+  create_tasks: tasks.create_tasks,
+  list_tasks: tasks.list_tasks,
+  get_task: tasks.get_task,
+  update_task: tasks.update_task,
+  delete_task: tasks.delete_task,
+  get_task_why: notes.get_task_why,
+  get_task_history: notes.get_task_history,
+  list_comments: notes.list_comments,
+  add_comment: notes.add_comment,
+  list_links: notes.list_links,
+  add_link: notes.add_link,
+  list_claims: notes.list_claims,
+  count_claims: notes.count_claims,
+  list_events: notes.list_events,
+  open_session: sessions.open_session,
+  list_sessions: sessions.list_sessions,
+  get_session: sessions.get_session,
+  heartbeat_session: sessions.heartbeat_session,
+  end_session: sessions.end_session,
+  ack_notices,
+  create_agent: agents.create_agent,
+  list_agents: agents.list_agents,
+  get_me: agents.get_me,
+  get_agent: agents.get_agent,
+  update_agent: agents.update_agent,
+  delete_agent: agents.delete_agent,
+  rotate_agent_key: agents.rotate_agent_key,
+  revoke_agent_key: agents.revoke_agent_key,
+  create_project: projects.create_project,
+  list_projects: projects.list_projects,
+  get_project: projects.get_project,
+  update_project: projects.update_project,
+  get_workspace: projects.get_workspace,
+  update_workspace: projects.update_workspace,
+};

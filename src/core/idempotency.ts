@@ -1,0 +1,75 @@
+import { DibsError } from "../contract/errors.js";
+import type { Operation } from "../contract/operation.js";
+import type { Context, Reply } from "./context.js";
+import { sha256 } from "./ids.js";
+import { leaseLost } from "./leases.js";
+import { noticesOf } from "./notices.js";
+import type { TaskRow } from "./rows.js";
+import { taskState } from "./task-state.js";
+import { taskView } from "./task-view.js";
+import { taskOf } from "./tasks.js";
+
+const REMEMBERED_MS = 24 * 3600 * 1000;
+const FORGET_BATCH = 20;
+
+/** What is kept of a first answer: its text, or for a claim which grants it made (they are read anew). */
+type Kept =
+  | { readonly status: number; readonly text: string }
+  | { readonly grants: readonly { taskId: string; leaseId: string }[]; readonly many: boolean };
+
+/** Names the first answer: the agent, the route with what stands in its path, and the key (R59). */
+export function scopeOf(context: Context, operation: Operation, input: Record<string, unknown>, key: string): string {
+  const inPath = operation.path.match(/:\w+/g)?.map((part) => input[part.slice(1)]) ?? [];
+  return [context.agent.id, operation.name, ...inPath, key].join("|");
+}
+
+export function hashOf(input: unknown): string {
+  return sha256(JSON.stringify(input));
+}
+
+/** The first answer, if there was one; a claim's is read anew, and a dead one is never replayed as live. */
+export async function replay(
+  context: Context,
+  scope: string,
+  bodyHash: string,
+): Promise<{ status: number; text?: string; reply?: Reply } | null> {
+  const found = await context.tx.notes.remembered(scope, context.nowMs - REMEMBERED_MS);
+  if (!found) return null;
+  if (found.body_hash !== bodyHash) {
+    throw new DibsError(
+      "idempotency_key_reused",
+      "The Idempotency-Key came with another body before; use a new key.",
+      {},
+    );
+  }
+  const kept = JSON.parse(found.answer) as Kept;
+  if ("text" in kept) return kept;
+  const rows: TaskRow[] = [];
+  for (const { taskId, leaseId } of kept.grants) {
+    const row = await taskOf(context, taskId);
+    if (row.lease_id !== leaseId || !taskState(row, context.nowMs).held) {
+      throw await leaseLost(context, row, { lease_id: leaseId });
+    }
+    rows.push(row);
+  }
+  const views = rows.map((row) => taskView(row, context.nowMs));
+  const body = kept.many ? { tasks: views } : { task: views[0] };
+  return { status: 200, reply: { body: { ...body, notices: await noticesOf(context) } } };
+}
+
+/** Keeps the answer in the transaction of its effect. An empty claim had none and isn't kept: its repeat may find work. */
+export async function remember(
+  context: Context,
+  scope: string,
+  bodyHash: string,
+  reply: Reply,
+  status: number,
+  text: string,
+): Promise<void> {
+  if (reply.emptyUntilMs !== undefined) return;
+  const grants = reply.granted?.map((row) => ({ taskId: row.id, leaseId: row.lease_id ?? "" })) ?? [];
+  const many = Object.hasOwn(reply.body as object, "tasks");
+  const kept: Kept = grants.length > 0 ? { grants, many } : { status, text };
+  await context.tx.notes.remember(scope, bodyHash, JSON.stringify(kept), context.nowMs);
+  await context.tx.notes.forgetBefore(context.nowMs - REMEMBERED_MS, FORGET_BATCH);
+}

@@ -1,0 +1,206 @@
+import { DibsError } from "../contract/errors.js";
+import type { Caller, Operation } from "../contract/operation.js";
+import { ROLES, type Role } from "../contract/operation.js";
+import { SETTINGS_DEFAULT, type Settings } from "../contract/workspace.js";
+import { newId, sha256 } from "./ids.js";
+import type { AgentRow, KeyRow, SessionRow, WorkspaceRow } from "./rows.js";
+import type { Tx } from "./store.js";
+
+export const DEFAULT_WORKSPACE = "default";
+export const DEFAULT_PROJECT = "default";
+
+/** Thrown in a read transaction when the caller can only be known by writing; the engine runs the batch as a write. */
+export class NeedsWrite extends Error {}
+
+export interface Known {
+  readonly agent: AgentRow;
+  readonly role: Role;
+  readonly settings: Settings;
+}
+
+interface CachedKey {
+  readonly key: KeyRow;
+  readonly agentId: string;
+}
+
+/**
+ * Who is calling. Identity comes from the credential alone (R45). What was read is remembered while nobody else wrote to
+ * the store, so that most calls cost no query; any doubt (another process, a rollback, a change of agents) forgets it all.
+ */
+export class Identities {
+  #keys = new Map<string, CachedKey>();
+  #agents = new Map<string, { agent: AgentRow; settings: Settings }>();
+  #fileAgents = new Map<string, string>();
+  #sessions = new Map<string, SessionRow>();
+  #implicit = new Map<string, SessionRow>();
+
+  forget(): void {
+    this.#keys.clear();
+    this.#agents.clear();
+    this.#fileAgents.clear();
+    this.#sessions.clear();
+    this.#implicit.clear();
+  }
+
+  /** The caller's agent, or 401; one answer for unknown, expired and revoked keys alike. */
+  async identify(tx: Tx, identity: Caller["identity"], mode: "read" | "write"): Promise<Known> {
+    if (identity.kind === "file") {
+      const known = await this.#fileAgent(tx, identity.agent, identity.workspace ?? DEFAULT_WORKSPACE, mode);
+      return { ...known, role: "admin" };
+    }
+    const agentId =
+      identity.kind === "key" ? await this.#agentOfKey(tx, identity.key) : await agentOfCookie(tx, identity.token);
+    const known = agentId === undefined ? undefined : await this.#agent(tx, agentId);
+    if (!known) throw unauthorized(identity.kind);
+    return { ...known, role: known.agent.role };
+  }
+
+  async #agentOfKey(tx: Tx, secret: string): Promise<string | undefined> {
+    let cached = this.#keys.get(secret);
+    if (!cached) {
+      const key = await tx.agents.keyByHash(sha256(secret));
+      if (!key) return undefined;
+      cached = { key, agentId: key.agent_id };
+      this.#keys.set(secret, cached);
+    }
+    const { ends_at } = cached.key;
+    return ends_at === null || tx.nowMs < ends_at ? cached.agentId : undefined;
+  }
+
+  async #agent(tx: Tx, agentId: string): Promise<{ agent: AgentRow; settings: Settings } | undefined> {
+    const cached = this.#agents.get(agentId);
+    if (cached) return cached;
+    const agent = await tx.agents.byAnyId(agentId);
+    if (!agent) return undefined;
+    const workspace = await tx.workspaces.byId(agent.workspace_id);
+    const known = { agent, settings: { ...SETTINGS_DEFAULT, ...workspace?.settings } };
+    this.#agents.set(agentId, known);
+    return known;
+  }
+
+  async #fileAgent(tx: Tx, name: string, workspaceName: string, mode: "read" | "write") {
+    const cacheKey = `${workspaceName}/${name.toLowerCase()}`;
+    const cachedId = this.#fileAgents.get(cacheKey);
+    if (cachedId !== undefined) {
+      const known = await this.#agent(tx, cachedId);
+      if (known) return known;
+    }
+    const workspace = await tx.workspaces.byName(workspaceName);
+    if (!workspace) {
+      throw new DibsError(
+        "not_found",
+        `There is no workspace "${workspaceName}"; make it: dibs workspace add NAME.`,
+        {},
+      );
+    }
+    const found = await tx.agents.byName(workspace.id, name);
+    if (!found && mode === "read") throw new NeedsWrite();
+    const agentId = found?.id ?? (await addAgent(tx, workspace, name, "worker"));
+    this.#fileAgents.set(cacheKey, agentId);
+    const known = await this.#agent(tx, agentId);
+    if (!known) throw new Error("An agent that was just made is not there.");
+    return known;
+  }
+
+  /** The session a call names: the agent's own, or 404. Whether it has ended is the caller's question. */
+  async session(tx: Tx, agent: AgentRow, sessionId: string): Promise<SessionRow> {
+    const row = this.#sessions.get(sessionId) ?? (await tx.sessions.byId(agent.workspace_id, sessionId));
+    if (!row || row.agent_id !== agent.id) {
+      throw new DibsError("not_found", `There is no session ${sessionId} of yours; open one: open_session.`, {});
+    }
+    this.#sessions.set(sessionId, row);
+    return row;
+  }
+
+  /** The agent's open implicit session (R13), if it has one. */
+  async implicitSession(tx: Tx, agent: AgentRow): Promise<SessionRow | null> {
+    const row = this.#implicit.get(agent.id) ?? (await tx.sessions.implicitOf(agent.id));
+    if (row) this.#implicit.set(agent.id, row);
+    return row ?? null;
+  }
+
+  async openImplicit(tx: Tx, agent: AgentRow): Promise<SessionRow> {
+    const row: Omit<SessionRow, "seq"> = {
+      id: newId(tx.nowMs),
+      workspace_id: agent.workspace_id,
+      agent_id: agent.id,
+      agent_name: agent.name,
+      project_id: null,
+      state: "open",
+      implicit: 1,
+      client: null,
+      harness_id: null,
+      host: null,
+      cwd: null,
+      branch: null,
+      worktree: null,
+      ttl_seconds: null,
+      started_at: tx.nowMs,
+      seen_at: tx.nowMs,
+      expires_at: null,
+      ended_at: null,
+    };
+    await tx.sessions.insert(row);
+    const stored = await tx.sessions.byId(agent.workspace_id, row.id);
+    if (!stored) throw new Error("A session that was just opened is not there.");
+    this.#implicit.set(agent.id, stored);
+    return stored;
+  }
+
+  /**
+   * A sign of life (R9). Sparse callers get their exact end; a session that calls more often than every eighth of its
+   * TTL gets that eighth on top, so that the calls in between need no write.
+   */
+  async touch(tx: Tx, session: SessionRow): Promise<SessionRow> {
+    const touched = signOfLife(session, tx.nowMs);
+    if (touched) {
+      await tx.sessions.touch(session.id, touched.seen_at, touched.expires_at ?? 0);
+      this.#sessions.set(session.id, touched);
+    }
+    return touched ?? session;
+  }
+}
+
+/** The session row after a sign of life, or null when what is stored already covers it. */
+export function signOfLife(session: SessionRow, nowMs: number): SessionRow | null {
+  if (session.ttl_seconds === null || session.expires_at === null) return null;
+  const ttlMs = session.ttl_seconds * 1000;
+  const exactMs = nowMs + ttlMs;
+  if (session.expires_at >= exactMs) return null;
+  const chatty = nowMs - session.seen_at < ttlMs / 8;
+  return { ...session, seen_at: nowMs, expires_at: chatty ? exactMs + ttlMs / 8 : exactMs };
+}
+
+export async function addAgent(tx: Tx, workspace: Pick<WorkspaceRow, "id">, name: string, role: Role): Promise<string> {
+  const id = newId(tx.nowMs);
+  const row = { id, workspace_id: workspace.id, name, role, display_name: null, description: null };
+  await tx.agents.insert({ ...row, created_at: tx.nowMs, deleted_at: null });
+  return id;
+}
+
+async function agentOfCookie(tx: Tx, token: string): Promise<string | undefined> {
+  const secret = await tx.agents.secret(sha256(token), "cookie");
+  return secret && tx.nowMs < secret.expires_at ? secret.agent_id : undefined;
+}
+
+function unauthorized(kind: "key" | "cookie"): DibsError<"unauthorized"> {
+  const text =
+    kind === "key"
+      ? "The key is unknown, expired or revoked; ask an admin for one: dibs agent add NAME."
+      : "The sign-in has ended; open a new link: dibs up prints one.";
+  return new DibsError("unauthorized", text, {});
+}
+
+/** Roles are cumulative (R46). */
+export function roleAtLeast(role: Role, least: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(least);
+}
+
+export function requireRole(operation: Operation, known: Known): void {
+  if (roleAtLeast(known.role, operation.role)) return;
+  throw new DibsError(
+    "forbidden",
+    `${operation.name} needs the role ${operation.role}; ${known.agent.name} is a ${known.role}.`,
+    {},
+  );
+}

@@ -1,0 +1,234 @@
+import { DibsError, type ErrorDetails, invalidInput } from "../contract/errors.js";
+import type { Context } from "./context.js";
+import { record, recordByClock } from "./events.js";
+import { newId } from "./ids.js";
+import { holderOf, quoted } from "./refusals.js";
+import type { TaskRow } from "./rows.js";
+import type { TaskChange, Tx } from "./store.js";
+import { OUT_OF_QUEUE, queuePlace, taskState } from "./task-state.js";
+import { ATTEMPTS_EXHAUSTED, iso } from "./task-view.js";
+
+/**
+ * The one module that grants, renews and ends leases (R44). Callers decide whether something may be held; here is what
+ * a lease is. Every function returns the row as it is afterwards.
+ */
+
+type LostReason = ErrorDetails<"lease_lost">["reason"];
+
+/** The length asked for, checked against the workspace's range; nothing is clamped silently (R6). */
+export function leaseSecondsOf(context: Context, asked: number | undefined): number {
+  const { lease_seconds_default, lease_seconds_min, lease_seconds_max } = context.settings;
+  if (asked === undefined) return lease_seconds_default;
+  if (asked < lease_seconds_min || asked > lease_seconds_max) {
+    throw invalidInput(
+      "lease_seconds",
+      `must be ${lease_seconds_min}..${lease_seconds_max} in this workspace, not ${asked}`,
+    );
+  }
+  return asked;
+}
+
+/** Grants a free task to the session: new lease, next fence, one more attempt (R4). */
+export async function grant(context: Context, row: TaskRow, leaseSeconds: number): Promise<TaskRow> {
+  const session = await context.holder();
+  const { nowMs } = context;
+  const leaseId = newId(nowMs);
+  const fence = row.fence + 1;
+  const untilMs = nowMs + leaseSeconds * 1000;
+  const taken = await context.tx.leases.grant(row.seq, row.fence, {
+    leaseId,
+    fence,
+    agentId: context.agent.id,
+    sessionId: session.id,
+    leaseSeconds,
+    untilMs,
+    nowMs,
+    labelled: row.labels !== "[]",
+  });
+  // The transaction read the row as free; if the statement disagrees, an invariant is broken and nothing may be granted.
+  if (!taken) throw new Error(`Task ${row.id} was read as free but could not be granted.`);
+  const granted: TaskRow = {
+    ...row,
+    status: "claimed",
+    lease_id: leaseId,
+    fence,
+    holder_agent: context.agent.id,
+    holder_session: session.id,
+    claimed_at: nowMs,
+    lease_seconds: leaseSeconds,
+    lease_until: untilMs,
+    lapsed: 0,
+    attempts: row.attempts + 1,
+    state: "working",
+    version: row.version + 1,
+    updated_at: nowMs,
+    session_expires_at: session.expires_at,
+  };
+  await record({ ...context, session }, "task.claimed", granted, {
+    lease_id: leaseId,
+    fence,
+    lease_seconds: leaseSeconds,
+    attempt: granted.attempts,
+  });
+  return granted;
+}
+
+/** Renews what the session holds: same lease, same fence, and the later of the present end and now + length (R5). */
+export async function renew(context: Context, row: TaskRow, leaseSeconds: number): Promise<TaskRow> {
+  const untilMs = Math.max(row.lease_until ?? 0, context.nowMs + leaseSeconds * 1000);
+  const renewed = await context.tx.leases.renew(row.seq, row.lease_id ?? "", leaseSeconds, untilMs, context.nowMs);
+  if (!renewed) throw await leaseLost(context, row, { lease_id: row.lease_id ?? undefined });
+  return { ...row, lease_until: untilMs, lease_seconds: leaseSeconds };
+}
+
+export interface LeaseProof {
+  readonly lease_id?: string | undefined;
+  readonly fence?: number | undefined;
+}
+
+/** Whether the caller's session holds the task now, under the lease and fence it names if it names them (R3). */
+export function holds(context: Context, row: TaskRow, proof: LeaseProof): boolean {
+  return (
+    context.session !== null &&
+    row.holder_session === context.session.id &&
+    taskState(row, context.nowMs).held &&
+    (proof.lease_id === undefined || proof.lease_id === row.lease_id) &&
+    (proof.fence === undefined || proof.fence === row.fence)
+  );
+}
+
+/** Ends a lease by its holder; the statement itself checks that it still lives. */
+export async function endByHolder(
+  context: Context,
+  row: TaskRow,
+  becomes: TaskChange & { status: TaskRow["status"] },
+): Promise<TaskRow> {
+  const how = { live: true, nowMs: context.nowMs, lapsedUntilMs: null };
+  return end(context.tx, row, how, { ...becomes, version: row.version + 1, updated_at: context.nowMs });
+}
+
+/** Ends a lease against or without its holder: takeover, force-release, the end of its session or agent. */
+export async function endByForce(
+  context: Context,
+  row: TaskRow,
+  becomes: TaskChange & { status: TaskRow["status"] },
+): Promise<TaskRow> {
+  const how = { live: false, nowMs: context.nowMs, lapsedUntilMs: null };
+  return end(context.tx, row, how, { ...becomes, version: row.version + 1, updated_at: context.nowMs });
+}
+
+async function end(
+  tx: Tx,
+  row: TaskRow,
+  how: { live: boolean; nowMs: number; lapsedUntilMs: number | null },
+  becomes: TaskChange & { status: TaskRow["status"] },
+): Promise<TaskRow> {
+  const ended = await tx.leases.end(row.seq, row.lease_id ?? "", how, becomes);
+  if (!ended) throw new Error(`Lease ${row.lease_id} of task ${row.id} was read as held but could not be ended.`);
+  const lapse = how.lapsedUntilMs === null ? {} : { lapsed: 1, lease_until: how.lapsedUntilMs };
+  return { ...row, ...becomes, ...lapse };
+}
+
+/**
+ * Records a lease that the clock ended (R12): the task is in the queue again, or failed when its attempts are used up
+ * (R20). Changes nothing that a reader could see: the row read like this from the instant itself on.
+ */
+export async function lapse(tx: Tx, row: TaskRow): Promise<TaskRow> {
+  const state = taskState(row, tx.nowMs);
+  const exhausted = state.status === "failed";
+  const endedMs = state.leaseEndMs ?? tx.nowMs;
+  const place = state.status === "open" ? queuePlace(row.not_before, tx.nowMs) : OUT_OF_QUEUE;
+  const closing = state.status === "open" ? {} : { closed_at: endedMs };
+  const change = { status: state.status, ...place, ...closing, cancel_requested: 0, state: null };
+  const how = { live: false, nowMs: tx.nowMs, lapsedUntilMs: endedMs };
+  const after = await end(tx, row, how, exhausted ? { ...change, failure_reason: ATTEMPTS_EXHAUSTED } : change);
+  const lease = {
+    lease_id: row.lease_id,
+    fence: row.fence,
+    agent_id: row.holder_agent,
+    session_id: row.holder_session,
+  };
+  await recordByClock(tx, "lease.expired", row, { ...lease, expired_at: iso(endedMs), attempt: row.attempts });
+  if (exhausted) {
+    const types = ["lease.expired", "task.released", "task.failed"];
+    const ends = await tx.events.lastOf(row.id, types, row.max_attempts);
+    const leases = ends.map((event) => ({ type: event.type, at: iso(event.at), ...JSON.parse(event.data) })).reverse();
+    await recordByClock(tx, "task.failed", row, { reason: ATTEMPTS_EXHAUSTED, leases });
+  }
+  if (state.status === "cancelled") await recordByClock(tx, "task.cancelled", row, { reason: row.cancel_reason });
+  await notifyLost(tx, row, "expired", `The lease on ${quoted(row)} ended at ${iso(endedMs)} without a renewal.`);
+  return after;
+}
+
+/** Tells the session that held the task; it stands in its answers until acknowledged (R54). */
+export async function notifyLost(tx: Tx, row: TaskRow, reason: LostReason, message: string): Promise<void> {
+  if (row.holder_session === null) return;
+  await tx.notes.addNotice({
+    id: newId(tx.nowMs),
+    session_id: row.holder_session,
+    type: "lease.lost",
+    task_id: row.id,
+    at: tx.nowMs,
+    message,
+    data: JSON.stringify({ reason, lease_id: row.lease_id, fence: row.fence }),
+  });
+}
+
+/** The refusal of a write by one who doesn't hold the task (any more): how the lease ended, and who holds it now (R3). */
+export async function leaseLost(context: Context, row: TaskRow, proof: LeaseProof): Promise<DibsError<"lease_lost">> {
+  const reason = await lostReason(context, row, proof);
+  const state = taskState(row, context.nowMs);
+  const holder = state.held ? await holderOf(context, row) : undefined;
+  const now = holder
+    ? ` ${holder.agent_name} (session ${holder.session_id}) holds it now, until ${holder.expires_at}.`
+    : ` It is ${state.status} now.`;
+  return new DibsError("lease_lost", `${quoted(row)}: ${LOST[reason]}${now}`, {
+    reason,
+    ...(holder ? { holder } : {}),
+    next: [
+      "Stop working on it: nothing you deliver is taken.",
+      holder || state.status !== "open"
+        ? "Claim other work: claim_next_task."
+        : "Claim it again if you want it: claim_task.",
+    ],
+  });
+}
+
+const LOST: Record<LostReason, string> = {
+  expired: "your lease ended by the clock.",
+  superseded: "you hold it under a newer lease than the one you named.",
+  released: "you gave it back.",
+  revoked: "your lease was taken from you.",
+  transferred: "you handed it over.",
+  completed: "it is finished.",
+  never_held: "you don't hold it.",
+};
+
+const ENDS = new Set(["lease.expired", "task.released", "task.completed", "task.failed", "task.cancelled"]);
+
+/** How the caller's last (or named) lease on the task ended, from the task's history. */
+async function lostReason(context: Context, row: TaskRow, proof: LeaseProof): Promise<LostReason> {
+  const state = taskState(row, context.nowMs);
+  const sessionId = context.session?.id;
+  if (state.held && row.holder_session === sessionId) return "superseded";
+  const own = proof.lease_id === undefined ? row.holder_session === sessionId : row.lease_id === proof.lease_id;
+  if (own && row.lease_id !== null && state.lapsed && !state.held) return "expired";
+  const events = await context.tx.events.lastOf(row.id, ["task.claimed", "task.taken_over", ...ENDS], 200);
+  const isMine = (session: unknown, lease: unknown) =>
+    proof.lease_id === undefined ? sessionId !== undefined && session === sessionId : lease === proof.lease_id;
+  for (const event of events) {
+    const data = JSON.parse(event.data) as { lease_id?: string; session_id?: string; forced?: boolean };
+    if (!ENDS.has(event.type) || !isMine(data.session_id ?? event.session_id, data.lease_id)) continue;
+    if (event.type === "lease.expired") return "expired";
+    if (data.forced) return "revoked";
+    return event.type === "task.released" ? "released" : "completed";
+  }
+  return "never_held";
+}
+
+/** The session's own view of a lease that is about to end, if it is: less than a third of its length is left. */
+export function aboutToLapse(row: TaskRow, nowMs: number): boolean {
+  const state = taskState(row, nowMs);
+  if (!state.held || state.leaseEndMs === null || row.lease_seconds === null) return false;
+  return state.leaseEndMs - nowMs < (row.lease_seconds * 1000) / 3;
+}

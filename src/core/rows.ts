@@ -1,0 +1,213 @@
+import type { Role } from "../contract/operation.js";
+import type { TaskStatus } from "../contract/task.js";
+import type { Settings } from "../contract/workspace.js";
+
+/** Records as the stores keep them: names as on the wire, times in integer ms, JSON as text. */
+
+export interface WorkspaceRow {
+  id: string;
+  name: string;
+  settings: Settings;
+  created_at: number;
+}
+
+export interface ProjectRow {
+  seq: number;
+  id: string;
+  workspace_id: string;
+  key: string;
+  name: string;
+  case_insensitive: number;
+  created_at: number;
+}
+
+export interface AgentRow {
+  seq: number;
+  id: string;
+  workspace_id: string;
+  name: string;
+  role: Role;
+  display_name: string | null;
+  description: string | null;
+  created_at: number;
+  deleted_at: number | null;
+}
+
+export interface KeyRow {
+  /** The public part. */
+  id: string;
+  hash: string;
+  agent_id: string;
+  created_at: number;
+  /** The instant it stops working; null while it has none. */
+  ends_at: number | null;
+}
+
+export interface SessionRow {
+  seq: number;
+  id: string;
+  workspace_id: string;
+  agent_id: string;
+  agent_name: string;
+  project_id: string | null;
+  state: "open" | "ended" | "expired";
+  implicit: number;
+  client: string | null;
+  harness_id: string | null;
+  host: string | null;
+  cwd: string | null;
+  branch: string | null;
+  worktree: string | null;
+  ttl_seconds: number | null;
+  started_at: number;
+  seen_at: number;
+  /** Null for implicit sessions, which never die of silence. */
+  expires_at: number | null;
+  ended_at: number | null;
+}
+
+export const QUEUE = {
+  /** In the queue, ready as far as the clock is concerned. */
+  ready: 1,
+  /** Becomes ready by the clock alone, at `wakes_at`. */
+  sleeping: 2,
+} as const;
+
+export interface TaskRow {
+  seq: number;
+  id: string;
+  workspace_id: string;
+  project_id: string;
+  priority: number;
+  status: TaskStatus;
+  /** Where it stands in the queue (QUEUE); null when it is not in it. */
+  queue: number | null;
+  wakes_at: number | null;
+  /** Agent id, or the empty text for nobody: the queue's index needs a value. */
+  assigned_to: string;
+  created_by: string;
+  attempts: number;
+  max_attempts: number;
+  version: number;
+  created_at: number;
+  updated_at: number;
+  closed_at: number | null;
+  closed_by: string | null;
+  not_before: number | null;
+  due_date: number | null;
+  cancel_requested: number;
+  state: string | null;
+  // The lease: written by the leases' verbs only.
+  lease_id: string | null;
+  fence: number;
+  holder_agent: string | null;
+  holder_session: string | null;
+  claimed_at: number | null;
+  lease_seconds: number | null;
+  lease_until: number | null;
+  lapsed: number;
+  // The texts, kept in a table of their own so that renewals stay small.
+  content: string;
+  description: string | null;
+  labels: string;
+  context: string | null;
+  state_detail: string | null;
+  progress: string | null;
+  checkpoint: string | null;
+  handoff_note: string | null;
+  failure_reason: string | null;
+  result: string | null;
+  cancel_reason: string | null;
+  /** The end of the holding session, which ends the lease too (R1). */
+  session_expires_at: number | null;
+}
+
+export type NewTaskRow = Pick<
+  TaskRow,
+  | "id"
+  | "workspace_id"
+  | "project_id"
+  | "priority"
+  | "queue"
+  | "wakes_at"
+  | "assigned_to"
+  | "created_by"
+  | "max_attempts"
+  | "created_at"
+  | "not_before"
+  | "due_date"
+  | "content"
+  | "description"
+  | "labels"
+  | "context"
+>;
+
+export interface ClaimRecord {
+  seq: number;
+  task_id: string;
+  project_id: string;
+  content: string;
+  agent_id: string;
+  agent_name: string;
+  session_id: string;
+  implicit: number;
+  client: string | null;
+  branch: string | null;
+  fence: number;
+  lease_id: string;
+  claimed_at: number;
+  lease_until: number;
+  session_expires_at: number | null;
+}
+
+export interface NewEvent {
+  workspace_id: string;
+  type: string;
+  at: number;
+  /** Null when the clock acted. */
+  agent_id: string | null;
+  agent_name: string | null;
+  session_id: string | null;
+  project_id: string | null;
+  task_id: string | null;
+  data: string;
+}
+export interface EventRow extends NewEvent {
+  id: number;
+}
+
+export interface CommentRow {
+  seq: number;
+  id: string;
+  task_seq: number;
+  task_id: string;
+  agent_id: string;
+  agent_name: string;
+  body: string;
+  kind: "comment" | "late_result";
+  lease_id: string | null;
+  created_at: number;
+}
+
+export interface LinkRow {
+  seq: number;
+  id: string;
+  task_seq: number;
+  task_id: string;
+  agent_id: string;
+  url: string;
+  title: string | null;
+  kind: string;
+  created_at: number;
+}
+
+export interface NoticeRow {
+  seq: number;
+  id: string;
+  session_id: string;
+  type: string;
+  task_id: string | null;
+  at: number;
+  message: string;
+  data: string;
+}

@@ -1,0 +1,56 @@
+import type { TaskStatus } from "../contract/task.js";
+import { QUEUE, type TaskRow } from "./rows.js";
+
+/** What a task is at an instant, whatever its row says and whether or not anybody noticed (R1, R14, R20). */
+export interface TaskState {
+  readonly status: TaskStatus;
+  /** Somebody's lease is live. */
+  readonly held: boolean;
+  /** The last lease ended by the clock and nobody took the task since. */
+  readonly lapsed: boolean;
+  readonly ready: boolean;
+  /** When the current or lapsed lease ends or ended, ms; the earlier of its own and its session's end. */
+  readonly leaseEndMs: number | null;
+}
+
+/** The one definition of a task's state; list, claim, `why` and page agree with it. */
+export function taskState(row: TaskRow, nowMs: number): TaskState {
+  const leaseEndMs = leaseEnd(row);
+  const claimed = row.status === "claimed";
+  const held = claimed && leaseEndMs !== null && nowMs < leaseEndMs;
+  const died = claimed && !held;
+  const status = died ? fate(row, true) : row.status;
+  return {
+    status,
+    held,
+    lapsed: died || row.lapsed === 1,
+    ready: status === "open" && (row.not_before === null || row.not_before <= nowMs),
+    leaseEndMs: held || died || row.lapsed === 1 ? leaseEndMs : null,
+  };
+}
+
+/**
+ * What becomes of a held task when its lease ends without a result: a cancellation that was asked for takes effect, and
+ * an ending that counts as an attempt uses up the last one (R19, R20).
+ */
+export function fate(row: TaskRow, counted: boolean): "cancelled" | "failed" | "open" {
+  if (row.cancel_requested === 1) return "cancelled";
+  return counted && row.attempts >= row.max_attempts ? "failed" : "open";
+}
+
+function leaseEnd(row: TaskRow): number | null {
+  if (row.lease_until === null) return null;
+  // Once the lapse is recorded, the row has the true end; its session may have lived on or died since.
+  if (row.status !== "claimed" || row.session_expires_at === null) return row.lease_until;
+  return Math.min(row.lease_until, row.session_expires_at);
+}
+
+/** Where an open task stands in the queue. */
+export function queuePlace(notBeforeMs: number | null, nowMs: number): { queue: number; wakes_at: number | null } {
+  return notBeforeMs !== null && notBeforeMs > nowMs
+    ? { queue: QUEUE.sleeping, wakes_at: notBeforeMs }
+    : { queue: QUEUE.ready, wakes_at: null };
+}
+
+/** What leaves the queue. */
+export const OUT_OF_QUEUE = { queue: null, wakes_at: null } as const;

@@ -1,0 +1,139 @@
+import type { ClaimRow } from "../contract/claim.js";
+import type { Task } from "../contract/task.js";
+import type { ClaimRecord, CommentRow, EventRow, LinkRow, NoticeRow, SessionRow, TaskRow } from "./rows.js";
+import { taskState } from "./task-state.js";
+
+/** RFC 3339 in UTC with milliseconds. */
+export const iso = (ms: number) => new Date(ms).toISOString();
+const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms));
+const parsed = (json: string | null) => (json === null ? null : JSON.parse(json));
+
+const CLOSED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
+
+/** A task as the wire names it, at an instant. */
+export function taskView(row: TaskRow, nowMs: number): Task {
+  const state = taskState(row, nowMs);
+  const shown = state.held || state.lapsed;
+  const exhausted = state.status === "failed" && row.status === "claimed";
+  return {
+    id: row.id,
+    content: row.content,
+    description: row.description,
+    project_id: row.project_id,
+    labels: JSON.parse(row.labels),
+    priority: row.priority,
+    status: state.status,
+    ready: state.ready,
+    lapsed: state.lapsed,
+    context: parsed(row.context),
+    assigned_to_agent_id: row.assigned_to || null,
+    created_by_agent_id: row.created_by,
+    claimed_by_agent_id: shown ? row.holder_agent : null,
+    claimed_by_session_id: shown ? row.holder_session : null,
+    claimed_at: shown ? isoOrNull(row.claimed_at) : null,
+    lease_id: state.held ? row.lease_id : null,
+    fence: row.fence,
+    lease_expires_at: isoOrNull(state.leaseEndMs),
+    lease_remaining_ms: state.held && state.leaseEndMs !== null ? state.leaseEndMs - nowMs : null,
+    state: state.held ? (row.state as Task["state"]) : null,
+    state_detail: state.held ? row.state_detail : null,
+    progress: parsed(row.progress),
+    checkpoint: parsed(row.checkpoint),
+    handoff_note: row.handoff_note,
+    cancel_requested: state.held && row.cancel_requested === 1,
+    cancel_reason: row.cancel_reason,
+    attempts: row.attempts,
+    max_attempts: row.max_attempts,
+    failure_reason: exhausted ? ATTEMPTS_EXHAUSTED : row.failure_reason,
+    result: parsed(row.result),
+    closed_by_agent_id: CLOSED.has(state.status) ? row.closed_by : null,
+    due_date: isoOrNull(row.due_date),
+    not_before: isoOrNull(row.not_before),
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+    completed_at: row.status === "completed" ? isoOrNull(row.closed_at) : null,
+    version: row.version,
+  };
+}
+
+export const ATTEMPTS_EXHAUSTED = "attempts_exhausted";
+
+/** A row of the claims table, which is also the `holder` in a refusal. */
+export function claimView(record: ClaimRecord, nowMs: number): ClaimRow {
+  const endMs = Math.min(record.lease_until, record.session_expires_at ?? record.lease_until);
+  return {
+    id: record.lease_id,
+    project_id: record.project_id,
+    scope: `task:${record.task_id}`,
+    kind: "task",
+    mode: "exclusive",
+    agent_id: record.agent_id,
+    agent_name: record.agent_name,
+    session_id: record.session_id,
+    implicit: record.implicit === 1,
+    client: record.client,
+    branch: record.branch,
+    task_id: record.task_id,
+    intent: record.content,
+    fence: record.fence,
+    lease_id: record.lease_id,
+    claimed_at: iso(record.claimed_at),
+    expires_at: iso(endMs),
+    remaining_ms: endMs - nowMs,
+  };
+}
+
+export function sessionView(row: SessionRow, tasksHeld: number, nowMs: number) {
+  const silent = row.state === "open" && row.expires_at !== null && row.expires_at <= nowMs;
+  const live = row.state === "open" && !silent;
+  return {
+    id: row.id,
+    agent_id: row.agent_id,
+    agent_name: row.agent_name,
+    project_id: row.project_id,
+    state: silent ? ("expired" as const) : row.state,
+    implicit: row.implicit === 1,
+    client: row.client,
+    harness_id: row.harness_id,
+    host: row.host,
+    cwd: row.cwd,
+    branch: row.branch,
+    worktree: row.worktree,
+    ttl_seconds: row.ttl_seconds,
+    started_at: iso(row.started_at),
+    expires_at: isoOrNull(row.expires_at),
+    remaining_ms: live && row.expires_at !== null ? row.expires_at - nowMs : null,
+    ended_at: silent ? isoOrNull(row.expires_at) : isoOrNull(row.ended_at),
+    tasks_held: live ? tasksHeld : 0,
+  };
+}
+
+export function eventView(row: EventRow) {
+  return {
+    id: String(row.id),
+    type: row.type,
+    at: iso(row.at),
+    actor:
+      row.agent_id === null
+        ? null
+        : { agent_id: row.agent_id, agent_name: row.agent_name ?? "", session_id: row.session_id },
+    project_id: row.project_id,
+    task_id: row.task_id,
+    data: JSON.parse(row.data),
+  };
+}
+
+export function commentView(row: CommentRow) {
+  const { id, task_id, agent_id, agent_name, body, kind } = row;
+  return { id, task_id, agent_id, agent_name, body, kind, created_at: iso(row.created_at) };
+}
+
+export function linkView(row: LinkRow) {
+  const { id, task_id, agent_id, url, title, kind } = row;
+  return { id, task_id, agent_id, url, title, kind, created_at: iso(row.created_at) };
+}
+
+export function noticeView(row: NoticeRow) {
+  const { id, type, task_id, message } = row;
+  return { id, type, task_id, message, at: iso(row.at), data: JSON.parse(row.data) };
+}

@@ -1,0 +1,238 @@
+import type { z } from "zod";
+import { DibsError, invalidInput } from "../contract/errors.js";
+import type { Operations } from "../contract/operations.js";
+import type { NewTask } from "../contract/task.js";
+import type { Context, Handler } from "./context.js";
+import { cursorAfter, pageOf } from "./cursor.js";
+import { record } from "./events.js";
+import { roleAtLeast } from "./identity.js";
+import { newId } from "./ids.js";
+import { holds, type LeaseProof, leaseLost } from "./leases.js";
+import { projectOf } from "./projects.js";
+import { heldByOther, quoted } from "./refusals.js";
+import type { NewTaskRow, ProjectRow, TaskRow } from "./rows.js";
+import type { TaskChange, TaskFilter } from "./store.js";
+import { queuePlace, taskState } from "./task-state.js";
+import { taskView } from "./task-view.js";
+
+type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
+const millis = (time: string | undefined) => (time === undefined ? null : Date.parse(time));
+
+/** The task, or 404; another workspace's answers like an unknown one (R47). */
+export async function taskOf(context: Context, id: string): Promise<TaskRow> {
+  const row = await context.tx.tasks.byId(context.workspaceId, id);
+  if (row) return row;
+  throw new DibsError("not_found", `There is no task ${id}; see GET /v1/tasks (dibs task list).`, {});
+}
+
+async function mayAssign(context: Context, agentId: string | null | undefined): Promise<void> {
+  if (agentId === undefined || agentId === null) return;
+  if (!(await context.tx.agents.byId(context.workspaceId, agentId))) {
+    throw new DibsError("not_found", `There is no agent ${agentId}; see GET /v1/agents (dibs agent list).`, {});
+  }
+  if (agentId !== context.agent.id && !roleAtLeast(context.role, "coordinator")) {
+    throw new DibsError("forbidden", "Assigning work to another agent needs the role coordinator.", {});
+  }
+}
+
+function newRow(context: Context, input: NewTask, project: ProjectRow): NewTaskRow {
+  const notBefore = millis(input.not_before);
+  return {
+    id: newId(context.nowMs),
+    workspace_id: context.workspaceId,
+    project_id: project.id,
+    priority: input.priority ?? 2,
+    ...queuePlace(notBefore, context.nowMs),
+    assigned_to: input.assigned_to_agent_id ?? "",
+    created_by: context.agent.id,
+    max_attempts: input.max_attempts ?? context.settings.max_attempts,
+    created_at: context.nowMs,
+    not_before: notBefore,
+    due_date: millis(input.due_date),
+    content: input.content,
+    description: input.description ?? null,
+    labels: JSON.stringify([...new Set(input.labels ?? [])]),
+    context: input.context === undefined ? null : JSON.stringify(input.context),
+  };
+}
+
+/** A row as it reads right after its insertion. */
+function freshTask(row: NewTaskRow, seq: number): TaskRow {
+  const nothing = null;
+  return {
+    ...row,
+    seq,
+    status: "open",
+    attempts: 0,
+    version: 1,
+    updated_at: row.created_at,
+    closed_at: nothing,
+    closed_by: nothing,
+    cancel_requested: 0,
+    state: nothing,
+    lease_id: nothing,
+    fence: 0,
+    holder_agent: nothing,
+    holder_session: nothing,
+    claimed_at: nothing,
+    lease_seconds: nothing,
+    lease_until: nothing,
+    lapsed: 0,
+    state_detail: nothing,
+    progress: nothing,
+    checkpoint: nothing,
+    handoff_note: nothing,
+    failure_reason: nothing,
+    result: nothing,
+    cancel_reason: nothing,
+    session_expires_at: nothing,
+  };
+}
+
+async function createAll(context: Context, inputs: readonly NewTask[]): Promise<TaskRow[]> {
+  const rows: { row: NewTaskRow; labels: string[] }[] = [];
+  for (const input of inputs) {
+    await mayAssign(context, input.assigned_to_agent_id);
+    rows.push({ row: newRow(context, input, await projectOf(context, input.project_id)), labels: input.labels ?? [] });
+  }
+  const created: TaskRow[] = [];
+  for (const { row, labels } of rows) {
+    const task = freshTask(row, await context.tx.tasks.insert(row, labels));
+    await record(context, "task.created", task, { content: task.content, priority: task.priority });
+    created.push(task);
+  }
+  context.woke();
+  return created;
+}
+
+export const create_task: Handler<Input<"create_task">> = async (context, input) => {
+  const [task] = await createAll(context, [input]);
+  return { body: taskView(task as TaskRow, context.nowMs) };
+};
+
+export const create_tasks: Handler<Input<"create_tasks">> = async (context, input) => {
+  const tasks = await createAll(context, input.tasks);
+  return { body: tasks.map((task) => taskView(task, context.nowMs)) };
+};
+
+export const get_task: Handler<Input<"get_task">> = async (context, input) => ({
+  body: taskView(await taskOf(context, input.task_id), context.nowMs),
+});
+
+export const list_tasks: Handler<Input<"list_tasks">> = async (context, input) => {
+  const inQueue = input.ready || input.claimed !== undefined || input.status === "open" || input.status === "claimed";
+  const sort = input.sort ?? (inQueue ? "handout" : "created");
+  const page = pageOf(`tasks:${sort}`, input);
+  const filter: TaskFilter = {
+    sort,
+    ...(input.project_id === undefined ? {} : { projectId: (await projectOf(context, input.project_id)).id }),
+    ...(input.assigned_to === undefined ? {} : { assignedTo: input.assigned_to }),
+    ...pick(input, ["status", "ready", "lapsed", "claimed", "label", "search"]),
+  };
+  const rows = await context.tx.tasks.list(context.workspaceId, filter, page, context.nowMs);
+  const position = (row: TaskRow) => (sort === "handout" ? [row.priority, row.seq] : [row.seq]);
+  return {
+    body: rows.map((row) => taskView(row, context.nowMs)),
+    ...cursorAfter(`tasks:${sort}`, rows, page, position),
+  };
+};
+
+function pick<T extends object, K extends keyof T>(record: T, keys: readonly K[]): Partial<Pick<T, K>> {
+  return Object.fromEntries(
+    keys.filter((key) => record[key] !== undefined).map((key) => [key, record[key]]),
+  ) as Partial<Pick<T, K>>;
+}
+
+/**
+ * Whether the caller may change the task (R19, R46): its holder; nobody else while it is held; a coordinator; a worker
+ * only what it created or was assigned.
+ */
+export async function mayChange(context: Context, row: TaskRow, proof: LeaseProof = {}): Promise<void> {
+  if (holds(context, row, proof)) return;
+  if (taskState(row, context.nowMs).held) {
+    const own = context.session !== null && row.holder_session === context.session.id;
+    throw own ? await leaseLost(context, row, proof) : await heldByOther(context, row);
+  }
+  const own = row.created_by === context.agent.id || row.assigned_to === context.agent.id;
+  if (own || roleAtLeast(context.role, "coordinator")) return;
+  throw new DibsError(
+    "forbidden",
+    `${quoted(row)} was neither created by ${context.agent.name} nor assigned to it; changing it needs the role coordinator.`,
+    {},
+  );
+}
+
+export function requireVersion(context: Context, row: TaskRow): void {
+  if (context.ifVersion === undefined || context.ifVersion === row.version) return;
+  const { version } = row;
+  throw new DibsError("version_mismatch", `${quoted(row)} is at version ${version}; read it again and repeat.`, {
+    version,
+  });
+}
+
+export const update_task: Handler<Input<"update_task">> = async (context, input) => {
+  const row = await taskOf(context, input.task_id);
+  await mayChange(context, row);
+  requireVersion(context, row);
+  const state = taskState(row, context.nowMs);
+  await mayAssign(context, input.assigned_to_agent_id);
+  const change: TaskChange = { ...textChanges(input), ...(await queueChanges(context, row, input)) };
+  if (input.max_attempts !== undefined) {
+    if (input.max_attempts < row.attempts) {
+      throw invalidInput("max_attempts", `must be at least ${row.attempts}: so many attempts were made`);
+    }
+    change.max_attempts = input.max_attempts;
+  }
+  if (state.status === "open" && row.status === "open") Object.assign(change, placeAfter(context, row, change));
+  Object.assign(change, { version: row.version + 1, updated_at: context.nowMs });
+  await context.tx.tasks.update(row.seq, change);
+  const after: TaskRow = { ...row, ...change };
+  if (input.labels !== undefined) await context.tx.tasks.setLabels(after, JSON.parse(after.labels));
+  const assigned = after.assigned_to !== row.assigned_to;
+  const fields = Object.keys(input).filter(
+    (key) => key !== "task_id" && input[key as keyof typeof input] !== undefined,
+  );
+  await record(context, "task.updated", after, { fields });
+  if (assigned) await record(context, "task.assigned", after, { assigned_to_agent_id: after.assigned_to || null });
+  context.woke();
+  return { body: taskView(after, context.nowMs) };
+};
+
+function textChanges(input: Input<"update_task">): TaskChange {
+  const change: TaskChange = {};
+  if (input.content !== undefined) change.content = input.content;
+  if (input.description !== undefined) change.description = input.description;
+  if (input.labels !== undefined) change.labels = JSON.stringify([...new Set(input.labels ?? [])]);
+  if (input.context !== undefined) change.context = input.context === null ? null : JSON.stringify(input.context);
+  if (input.due_date !== undefined) change.due_date = input.due_date === null ? null : Date.parse(input.due_date);
+  return change;
+}
+
+async function queueChanges(context: Context, row: TaskRow, input: Input<"update_task">): Promise<TaskChange> {
+  const change: TaskChange = {};
+  if (input.priority !== undefined) change.priority = input.priority;
+  if (input.assigned_to_agent_id !== undefined) change.assigned_to = input.assigned_to_agent_id ?? "";
+  if (input.project_id !== undefined) change.project_id = (await projectOf(context, input.project_id)).id;
+  if (input.not_before !== undefined) {
+    change.not_before = input.not_before === null ? null : Date.parse(input.not_before);
+    const later = change.not_before !== null && change.not_before > context.nowMs;
+    if (later && taskState(row, context.nowMs).held)
+      throw invalidInput("not_before", "can't be moved while the task is held");
+  }
+  return change;
+}
+
+function placeAfter(context: Context, row: TaskRow, change: TaskChange): TaskChange {
+  const notBefore = change.not_before === undefined ? row.not_before : change.not_before;
+  return queuePlace(notBefore, context.nowMs);
+}
+
+export const delete_task: Handler<Input<"delete_task">> = async (context, input) => {
+  const row = await taskOf(context, input.task_id);
+  if (taskState(row, context.nowMs).held) throw await heldByOther(context, row);
+  await mayChange(context, row);
+  requireVersion(context, row);
+  await context.tx.tasks.remove(row.seq);
+  await record(context, "task.updated", row, { deleted: true, content: row.content });
+  return { body: { deleted: true, id: row.id } };
+};

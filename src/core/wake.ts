@@ -1,0 +1,54 @@
+import { lapse } from "./leases.js";
+import { QUEUE, type SessionRow, type TaskRow } from "./rows.js";
+import type { Tx } from "./store.js";
+import { iso } from "./task-view.js";
+
+/** Woken with every write. Few enough to cost nothing, many enough to keep up: most transactions grant fewer tasks. */
+const WAKE_BATCH = 64;
+
+export interface Woken {
+  readonly count: number;
+  /** More are due than were woken; a claim then looks at the sleeping ones too, so that order never depends on it. */
+  readonly more: boolean;
+}
+
+/**
+ * Brings what the clock changed into the queue: everything of sessions that fell silent, and a bounded number of lapsed
+ * leases and scheduled tasks. Never needed for a right answer (R12): state is judged by time wherever it is read.
+ */
+export async function wake(tx: Tx, limit = WAKE_BATCH): Promise<Woken> {
+  let count = 0;
+  for (;;) {
+    const silent = await tx.sessions.silentSince(tx.nowMs, WAKE_BATCH);
+    for (const session of silent) count += await expireSession(tx, session);
+    if (silent.length < WAKE_BATCH) break;
+  }
+  const due = await tx.tasks.due(tx.nowMs, limit + 1);
+  for (const row of due.slice(0, limit)) await wakeTask(tx, row);
+  return { count: count + Math.min(due.length, limit), more: due.length > limit };
+}
+
+/** Wakes one task that is due. */
+export async function wakeTask(tx: Tx, row: TaskRow): Promise<void> {
+  if (row.status === "claimed") await lapse(tx, row);
+  else await tx.tasks.update(row.seq, { queue: QUEUE.ready, wakes_at: null });
+}
+
+async function expireSession(tx: Tx, session: SessionRow): Promise<number> {
+  const endedMs = session.expires_at ?? tx.nowMs;
+  const held = await tx.tasks.heldBySession(session.agent_id, session.id);
+  for (const row of held) await lapse(tx, row);
+  await tx.sessions.end(session.id, "expired", endedMs);
+  await tx.events.append({
+    workspace_id: session.workspace_id,
+    type: "session.expired",
+    at: tx.nowMs,
+    agent_id: null,
+    agent_name: null,
+    session_id: session.id,
+    project_id: session.project_id,
+    task_id: null,
+    data: JSON.stringify({ agent_id: session.agent_id, expired_at: iso(endedMs), tasks_lapsed: held.length }),
+  });
+  return held.length;
+}

@@ -1,0 +1,102 @@
+import { Worker } from "node:worker_threads";
+import { DibsError } from "./contract/errors.js";
+import { type AdminAction, type AdminResult, runAdmin } from "./core/admin.js";
+import { type BatchResult, Engine, type EngineCall } from "./core/engine.js";
+import type { FromThread, ToThread } from "./engine-thread.js";
+import { openStore } from "./store/open.js";
+import type { SqliteOptions } from "./store/sqlite.js";
+
+export type EngineOptions = Omit<SqliteOptions, "path">;
+
+/** An engine as its owner sees it, in this thread or in one of its own. */
+export interface EngineHost {
+  run(calls: readonly EngineCall[]): Promise<BatchResult>;
+  admin<A extends AdminAction>(action: A, input: object): Promise<AdminResult<A>>;
+  /** While on, `onChanged` is told of other processes' writes within 100 ms. */
+  watch(on: boolean): void;
+  close(): Promise<void>;
+}
+
+/** The engine in the caller's own thread: no start-up cost, for commands that make a few calls. */
+export function inlineEngine(url: string, options: EngineOptions, onChanged: () => void): EngineHost {
+  const store = openStore(url, options);
+  const engine = new Engine(store);
+  let timer: NodeJS.Timeout | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = last.then(work);
+    last = result.catch(() => {});
+    return result;
+  };
+  return {
+    run: (calls) => inTurn(() => engine.run(calls)),
+    admin: (action, input) => inTurn(() => runAdmin(store, action, input)),
+    watch(on) {
+      clearInterval(timer);
+      if (!on) return;
+      void store.changedElsewhere();
+      timer = setInterval(async () => {
+        if (await store.changedElsewhere()) onChanged();
+      }, 50);
+    },
+    async close() {
+      clearInterval(timer);
+      await last;
+      await store.close();
+    },
+  };
+}
+
+/** The engine in a worker thread; resolves once the store is open, rejects with why it can't be. */
+export async function threadedEngine(url: string, options: EngineOptions, onChanged: () => void): Promise<EngineHost> {
+  const { driver, onForwardJump } = options;
+  const worker = new Worker(new URL("./engine-thread.js", import.meta.url), { workerData: { url, driver } });
+  const pending = new Map<number, { resolve: (value: never) => void; reject: (fault: unknown) => void }>();
+  let nextId = 0;
+  const failAll = (fault: unknown) => {
+    for (const { reject } of pending.values()) reject(fault);
+    pending.clear();
+  };
+  const gone = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+  await new Promise<void>((resolve, reject) => {
+    worker.on("message", (message: FromThread) => {
+      if (message.kind === "ready") resolve();
+      else if (message.kind === "changed") onChanged();
+      else if (message.kind === "jump") onForwardJump?.(message.jumpMs);
+      else if (message.kind === "done") {
+        pending.get(message.id)?.resolve(message.result as never);
+        pending.delete(message.id);
+      } else {
+        const fault = message.problem ? DibsError.fromProblem(message.problem) : new Error(message.message);
+        if (message.id === -1) reject(fault);
+        pending.get(message.id)?.reject(fault);
+        pending.delete(message.id);
+      }
+    });
+    worker.on("error", (fault) => {
+      reject(fault);
+      failAll(fault);
+    });
+    worker.on("exit", () => {
+      const ended = new DibsError("store_unavailable", "The engine's thread has ended; restart the server.", {});
+      reject(ended);
+      failAll(ended);
+    });
+  });
+  const post = (message: ToThread) => worker.postMessage(message);
+  const ask = <T>(message: (id: number) => ToThread): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
+      nextId += 1;
+      pending.set(nextId, { resolve: resolve as (value: never) => void, reject });
+      post(message(nextId));
+    });
+  return {
+    run: (calls) => ask((id) => ({ kind: "run", id, calls: JSON.stringify(calls) })),
+    admin: (action, input) => ask((id) => ({ kind: "admin", id, action, input })),
+    watch: (on) => post({ kind: "watch", on }),
+    async close() {
+      post({ kind: "close" });
+      await gone;
+    },
+  };
+}

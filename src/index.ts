@@ -1,0 +1,71 @@
+import type { Call, TextCall } from "./contract/operation.js";
+import type { AdminResult } from "./core/admin.js";
+import { App } from "./core/app.js";
+import { type EngineHost, type EngineOptions, inlineEngine, threadedEngine } from "./engine-host.js";
+
+export { DibsError, isDibsError } from "./contract/errors.js";
+export { operations } from "./contract/operations.js";
+
+export interface OpenOptions extends EngineOptions {
+  /** `sqlite:PATH`; the file is made where it is missing. */
+  readonly store: string;
+  /** Runs the engine in threads of its own (writes in one, reads in another), as a server must. Default: this thread. */
+  readonly thread?: boolean;
+  /** Told the cause of every `internal` answer. */
+  readonly onFault?: (operation: string, cause: string) => void;
+}
+
+/** An open store with everything that may be asked of it. */
+export interface OpenStore {
+  readonly call: Call;
+  readonly callText: TextCall;
+  /** A one-time code for the page's sign-in link, good for 10 minutes. */
+  issueSignInCode(): Promise<AdminResult<"issue_sign_in_code">>;
+  /** Exchanges the code, once; throws `unauthorized` for a used or old one. */
+  redeemSignInCode(code: string): Promise<AdminResult<"redeem_sign_in_code">>;
+  /** Ends the sign-in of a cookie. */
+  dropSignIn(token: string): Promise<void>;
+  /** Makes `key` an admin's key, or a new key where the first admin has none; a made key is returned this once. */
+  ensureAdmin(key?: string): Promise<AdminResult<"ensure_admin">>;
+  /** Makes a workspace and its admin, whose key is returned this once. */
+  createWorkspace(name: string): Promise<AdminResult<"create_workspace">>;
+  /** Resolves when the store takes writes; throws `store_unavailable` or `storage_full` else. */
+  ping(): Promise<void>;
+  /** Ends waiting calls with what they have. */
+  drain(): void;
+  close(): Promise<void>;
+}
+
+/** Opens a store for embedding: the same rules and the same file as the server's, no server needed. */
+export async function open(options: OpenOptions): Promise<OpenStore> {
+  const { store: url, thread = false, onFault, ...engineOptions } = options;
+  let app: App | undefined;
+  const onChanged = () => app?.hint();
+  const start = (): Promise<EngineHost> | EngineHost =>
+    thread ? threadedEngine(url, engineOptions, onChanged) : inlineEngine(url, engineOptions, onChanged);
+  const writer = await start();
+  await writer.admin("ensure_defaults", {});
+  const reader = thread ? await start() : undefined;
+  app = new App({
+    write: writer.run,
+    ...(reader ? { read: reader.run } : {}),
+    onWatch: (on) => writer.watch(on),
+    ...(onFault ? { onFault } : {}),
+  });
+  const { call, callText } = app;
+  return {
+    call,
+    callText,
+    issueSignInCode: () => writer.admin("issue_sign_in_code", {}),
+    redeemSignInCode: (code) => writer.admin("redeem_sign_in_code", { code }),
+    dropSignIn: async (token) => void (await writer.admin("drop_sign_in", { token })),
+    ensureAdmin: (key) => writer.admin("ensure_admin", key === undefined ? {} : { key }),
+    createWorkspace: (name) => writer.admin("create_workspace", { name }),
+    ping: async () => void (await writer.admin("ping", {})),
+    drain: () => app.drain(),
+    async close() {
+      app.drain();
+      await Promise.all([writer.close(), reader?.close()]);
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { createRequire } from "node:module";
+
+export type SqlValue = string | number | null;
+
+/** What both SQLite drivers can do alike. */
+export interface SqliteStatement {
+  all(...params: SqlValue[]): unknown[];
+  run(...params: SqlValue[]): { changes: number | bigint; lastInsertRowid: number | bigint };
+}
+export interface SqliteDriver {
+  readonly name: "node:sqlite" | "better-sqlite3";
+  prepare(sql: string): SqliteStatement;
+  exec(sql: string): void;
+  close(): void;
+}
+
+interface NativeDatabase {
+  prepare(sql: string): SqliteStatement;
+  exec(sql: string): unknown;
+  close(): void;
+}
+
+export class DriverMissing extends Error {
+  override readonly name = "DriverMissing";
+}
+
+const require = createRequire(import.meta.url);
+
+/**
+ * Opens the file with `node:sqlite` where Node has it unflagged (22.13 and later), else with better-sqlite3.
+ * `prefer` picks one by name. Throws DriverMissing with what to do when neither can be loaded.
+ */
+export function openDriver(path: string, prefer?: SqliteDriver["name"]): SqliteDriver {
+  if (prefer !== "better-sqlite3") {
+    const node = tryRequire<{ DatabaseSync: new (path: string) => NativeDatabase }>("node:sqlite");
+    if (node) return wrap("node:sqlite", new node.DatabaseSync(path));
+  }
+  if (prefer !== "node:sqlite") {
+    const better = tryRequire<new (path: string) => NativeDatabase>("better-sqlite3");
+    if (better) return wrap("better-sqlite3", new better(path));
+  }
+  throw new DriverMissing(
+    `No SQLite driver can be loaded${prefer ? ` (${prefer} was asked for)` : ""}. Use Node 22.13 or later, which brings one, or run ` +
+      "`npm rebuild better-sqlite3` in Dibs's folder; where no prebuilt binary fits it needs python3, make and a C++ compiler.",
+  );
+}
+
+function wrap(name: SqliteDriver["name"], database: NativeDatabase): SqliteDriver {
+  return {
+    name,
+    prepare: (sql) => database.prepare(sql),
+    exec: (sql) => void database.exec(sql),
+    close: () => database.close(),
+  };
+}
+
+function tryRequire<T>(name: string): T | undefined {
+  try {
+    return require(name) as T;
+  } catch {
+    // Absent, or its binary was not built: the next driver is tried, and the last failure says what to do.
+    return undefined;
+  }
+}

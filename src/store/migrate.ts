@@ -1,0 +1,52 @@
+import { DibsError } from "../contract/errors.js";
+import type { SqliteDriver } from "./driver.js";
+import { queueTables } from "./migrations/001-queue.js";
+import { withBusyRetry } from "./sqlite-faults.js";
+
+/** In order; a step once released is never changed. */
+const MIGRATIONS: readonly string[] = [queueTables];
+
+/** SQLite 3.7.0 to 3.51.2 can corrupt a WAL file that two connections checkpoint and write at once. */
+const ENGINE_MIN = [3, 51, 3] as const;
+
+/** Brings the file to this code's schema, once, whoever comes first; refuses a newer schema and an unsafe engine. */
+export function migrate(driver: SqliteDriver, migrations: readonly string[] = MIGRATIONS): void {
+  refuseOldEngine(driver);
+  if (schemaVersion(driver) === migrations.length) return;
+  withBusyRetry(() => driver.exec("BEGIN IMMEDIATE"));
+  try {
+    const version = schemaVersion(driver);
+    if (version > migrations.length) {
+      throw new DibsError(
+        "store_unavailable",
+        `The store's schema is version ${version}, made by a newer Dibs; this one knows ${migrations.length}. Update Dibs.`,
+        {},
+      );
+    }
+    for (const step of migrations.slice(version)) driver.exec(step);
+    driver.exec(`PRAGMA user_version = ${migrations.length}`);
+    driver.exec("COMMIT");
+  } catch (fault) {
+    driver.exec("ROLLBACK");
+    throw fault;
+  }
+}
+
+function schemaVersion(driver: SqliteDriver): number {
+  const [row] = driver.prepare("PRAGMA user_version").all() as { user_version: number }[];
+  return row?.user_version ?? 0;
+}
+
+function refuseOldEngine(driver: SqliteDriver): void {
+  const [row] = driver.prepare("SELECT sqlite_version() AS version").all() as { version: string }[];
+  const found = (row?.version ?? "0.0.0").split(".").map(Number);
+  const difference = ENGINE_MIN.map((part, at) => (found[at] ?? 0) - part).find((part) => part !== 0) ?? 0;
+  if (difference < 0) {
+    throw new DibsError(
+      "store_unavailable",
+      `${driver.name} brings SQLite ${row?.version}, which can corrupt shared files; Dibs needs ${ENGINE_MIN.join(".")} or later. ` +
+        "Install better-sqlite3 12 or a newer Node.",
+      {},
+    );
+  }
+}

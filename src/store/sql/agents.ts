@@ -1,0 +1,79 @@
+import type { AgentRow, KeyRow } from "../../core/rows.js";
+import type { AgentVerbs } from "../../core/store.js";
+import { assignments, type Db, insertInto, valuesOf } from "./db.js";
+
+const AGENT = [
+  "id",
+  "workspace_id",
+  "name",
+  "role",
+  "display_name",
+  "description",
+  "created_at",
+  "deleted_at",
+] as const;
+const AGENT_CHANGES = new Set(["name", "role", "display_name", "description", "deleted_at"]);
+const INSERT_AGENT = insertInto("agents", AGENT);
+const KEY = ["id", "hash", "agent_id", "created_at", "ends_at"] as const;
+const INSERT_KEY = insertInto("keys", KEY);
+
+export function agentVerbs(db: Db): AgentVerbs {
+  return {
+    insert(row) {
+      db.run(INSERT_AGENT, ...valuesOf(row, AGENT));
+    },
+    byId: (workspaceId, id) =>
+      db.get<AgentRow>(
+        "SELECT * FROM agents WHERE id = ? AND workspace_id = ? AND deleted_at IS NULL",
+        id,
+        workspaceId,
+      ),
+    byAnyId: (id) => db.get<AgentRow>("SELECT * FROM agents WHERE id = ? AND deleted_at IS NULL", id),
+    byName: (workspaceId, name) =>
+      db.get<AgentRow>(
+        "SELECT * FROM agents WHERE workspace_id = ? AND lower(name) = lower(?) AND deleted_at IS NULL",
+        workspaceId,
+        name,
+      ),
+    list: (workspaceId, page) =>
+      db.all<AgentRow>(
+        "SELECT * FROM agents WHERE workspace_id = ? AND deleted_at IS NULL AND seq > ? ORDER BY seq LIMIT ?",
+        workspaceId,
+        page.after?.[0] ?? 0,
+        page.limit,
+      ),
+    update(id, change) {
+      const { set, values } = assignments(change, AGENT_CHANGES);
+      if (set) db.run(`UPDATE agents SET ${set} WHERE id = ?`, ...values, id);
+    },
+    insertKey(row) {
+      db.run(INSERT_KEY, ...valuesOf(row, KEY));
+    },
+    keyByHash: (hash) => db.get<KeyRow>("SELECT * FROM keys WHERE hash = ?", hash),
+    liveKeys: (agentId, nowMs) =>
+      db.all<KeyRow>(
+        "SELECT * FROM keys WHERE agent_id = ? AND (ends_at IS NULL OR ends_at > ?) ORDER BY created_at, id",
+        agentId,
+        nowMs,
+      ),
+    endKey(id, endsAtMs) {
+      db.run("UPDATE keys SET ends_at = ? WHERE id = ?", endsAtMs, id);
+    },
+    insertSecret(hash, kind, agentId, expiresAtMs) {
+      db.run(
+        "INSERT INTO secrets (hash, kind, agent_id, expires_at) VALUES (?, ?, ?, ?)",
+        hash,
+        kind,
+        agentId,
+        expiresAtMs,
+      );
+    },
+    secret: (hash, kind) => db.get("SELECT agent_id, expires_at FROM secrets WHERE hash = ? AND kind = ?", hash, kind),
+    dropSecret(hash) {
+      db.run("DELETE FROM secrets WHERE hash = ?", hash);
+    },
+    dropSecretsBefore(nowMs) {
+      db.run("DELETE FROM secrets WHERE expires_at <= ?", nowMs);
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import type { EventRow } from "../../core/rows.js";
+import type { EventVerbs } from "../../core/store.js";
+import { type Db, insertInto, valuesOf } from "./db.js";
+
+const COLUMNS = [
+  "workspace_id",
+  "type",
+  "at",
+  "agent_id",
+  "agent_name",
+  "session_id",
+  "project_id",
+  "task_id",
+  "data",
+] as const;
+const INSERT = insertInto("events", COLUMNS);
+
+export function eventVerbs(db: Db): EventVerbs {
+  return {
+    append(event) {
+      db.run(INSERT, ...valuesOf(event, COLUMNS));
+    },
+    list(workspaceId, filter) {
+      const where = ["workspace_id = ?", "id > ?"];
+      const params: (string | number)[] = [workspaceId, filter.afterId];
+      if (filter.taskId !== undefined) {
+        where.push("task_id = ?");
+        params.push(filter.taskId);
+      }
+      if (filter.projectId !== undefined) {
+        where.push("project_id = ?");
+        params.push(filter.projectId);
+      }
+      if (filter.types?.length) {
+        where.push("type IN (SELECT value FROM json_each(?))");
+        params.push(JSON.stringify(filter.types));
+      }
+      return db.all<EventRow>(
+        `SELECT * FROM events WHERE ${where.join(" AND ")} ORDER BY id LIMIT ?`,
+        ...params,
+        filter.limit,
+      );
+    },
+    lastOf: (taskId, types, limit) =>
+      db.all<EventRow>(
+        "SELECT * FROM events WHERE task_id = ? AND type IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?",
+        taskId,
+        JSON.stringify(types),
+        limit,
+      ),
+  };
+}

@@ -1,0 +1,75 @@
+import type { ClaimRecord } from "../../core/rows.js";
+import type { LeaseVerbs } from "../../core/store.js";
+import type { SqlValue } from "../driver.js";
+import type { Db } from "./db.js";
+import { writeTask } from "./tasks.js";
+
+// The last word on a holder's right stands in the statement that uses it (R3): the lease by name, its clock, its session's.
+const LIVE = `status = 'claimed' AND lease_until > ? AND EXISTS (
+  SELECT 1 FROM sessions s WHERE s.id = holder_session AND s.state = 'open' AND (s.expires_at IS NULL OR s.expires_at > ?))`;
+
+const GRANT = `UPDATE tasks SET status = 'claimed', queue = 2, wakes_at = ?, lease_id = ?, fence = ?, holder_agent = ?,
+  holder_session = ?, claimed_at = ?, lease_seconds = ?, lease_until = ?, lapsed = 0, attempts = attempts + 1,
+  state = 'working', version = version + 1, updated_at = ?
+  WHERE seq = ? AND fence = ? AND status = 'open'`;
+
+const RENEW = `UPDATE tasks SET lease_until = ?, wakes_at = ?, lease_seconds = ? WHERE seq = ? AND lease_id = ? AND ${LIVE}`;
+
+const CLAIMS = `SELECT t.seq, t.id AS task_id, t.project_id, x.content, t.holder_agent AS agent_id, a.name AS agent_name,
+  s.id AS session_id, s.implicit, s.client, s.branch, t.fence, t.lease_id, t.claimed_at, t.lease_until,
+  s.expires_at AS session_expires_at
+  FROM tasks t JOIN task_texts x ON x.seq = t.seq JOIN sessions s ON s.id = t.holder_session
+  JOIN agents a ON a.id = t.holder_agent`;
+
+/** The only statements that write lease columns (R44). */
+export function leaseVerbs(db: Db): LeaseVerbs {
+  return {
+    grant(seq, expectFence, grant) {
+      const { leaseId, fence, agentId, sessionId, leaseSeconds, untilMs, nowMs } = grant;
+      const params: SqlValue[] = [untilMs, leaseId, fence, agentId, sessionId, nowMs, leaseSeconds, untilMs, nowMs];
+      if (db.run(GRANT, ...params, seq, expectFence) !== 1) return false;
+      if (grant.labelled) db.run("UPDATE task_labels SET queue = 2 WHERE seq = ?", seq);
+      return true;
+    },
+    renew: (seq, leaseId, leaseSeconds, untilMs, nowMs) =>
+      db.run(RENEW, untilMs, untilMs, leaseSeconds, seq, leaseId, nowMs, nowMs) === 1,
+    end(seq, leaseId, how, becomes) {
+      const lapse = how.lapsedUntilMs === null ? {} : { lapsed: 1, lease_until: how.lapsedUntilMs };
+      const where = how.live ? `AND lease_id = ? AND ${LIVE}` : "AND lease_id = ? AND status = 'claimed'";
+      const params: SqlValue[] = how.live ? [leaseId, how.nowMs, how.nowMs] : [leaseId];
+      return writeTask(db, seq, { ...becomes, ...lapse }, where, params);
+    },
+    countLive: (agentId, nowMs, limit) =>
+      db.get<{ n: number }>(
+        `SELECT count(*) AS n FROM (SELECT 1 FROM tasks
+         WHERE status = 'claimed' AND holder_agent = ? AND lease_until > ? LIMIT ?)`,
+        agentId,
+        nowMs,
+        limit,
+      )?.n ?? 0,
+    claims(workspaceId, filter, nowMs, page) {
+      const where = ["t.workspace_id = ?", "t.status = 'claimed'", "t.queue = 2", "t.lease_until > ?"];
+      const params: SqlValue[] = [workspaceId, nowMs];
+      where.push("s.state = 'open' AND (s.expires_at IS NULL OR s.expires_at > ?)");
+      params.push(nowMs);
+      const narrow: [string, string | undefined][] = [
+        ["t.holder_agent = ?", filter.agentId],
+        ["t.holder_session = ?", filter.sessionId],
+        ["t.project_id = ?", filter.projectId],
+        ["t.id = ?", filter.taskId],
+      ];
+      for (const [condition, value] of narrow) {
+        if (value === undefined) continue;
+        where.push(condition);
+        params.push(value);
+      }
+      where.push("t.seq > ?");
+      params.push(page.after?.[0] ?? 0);
+      return db.all<ClaimRecord>(
+        `${CLAIMS} WHERE ${where.join(" AND ")} ORDER BY t.seq LIMIT ?`,
+        ...params,
+        page.limit,
+      );
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import type { TaskRow } from "../../core/rows.js";
+import type { Page, TaskFilter } from "../../core/store.js";
+import type { SqlValue } from "../driver.js";
+import type { Db } from "./db.js";
+import { SELECT_TASK } from "./tasks.js";
+
+/**
+ * The list with its filters. Liveness is judged here by the clock, as everywhere (R1): a dead lease reads as open, or
+ * as failed when the attempts are used up, whether or not anybody noticed its end.
+ */
+export function listTasks(db: Db, workspaceId: string, filter: TaskFilter, page: Page, nowMs: number): TaskRow[] {
+  const query = new Conditions("t.workspace_id = ?", workspaceId);
+  const time = (sql: string) => {
+    const marks = sql.split("?").length - 1;
+    query.add(sql, ...Array<number>(marks).fill(nowMs));
+  };
+  if (filter.projectId !== undefined) query.add("t.project_id = ?", filter.projectId);
+  if (filter.assignedTo !== undefined) query.add("t.assigned_to = ?", filter.assignedTo);
+  if (filter.label !== undefined) {
+    query.add("t.seq IN (SELECT seq FROM task_labels WHERE workspace_id = ? AND label = ?)", workspaceId, filter.label);
+  }
+  if (filter.search !== undefined) {
+    const pattern = `%${filter.search.replace(/[\\%_]/g, "\\$&")}%`;
+    query.add("(x.content LIKE ? ESCAPE '\\' OR x.description LIKE ? ESCAPE '\\')", pattern, pattern);
+  }
+  if (filter.status !== undefined) statusCondition(filter.status, query, time);
+  if (filter.claimed !== undefined)
+    time(filter.claimed ? `t.queue = 2 AND ${HELD}` : `t.queue IS NOT NULL AND ${OPEN}`);
+  if (filter.ready !== undefined) time(filter.ready ? `t.queue IS NOT NULL AND ${READY}` : `NOT ${READY}`);
+  if (filter.lapsed !== undefined) {
+    time(filter.lapsed ? `(t.lapsed = 1 OR ${DEAD})` : `NOT (t.lapsed = 1 OR ${DEAD})`);
+  }
+  const order = orderOf(filter.sort, page, query);
+  return db.all<TaskRow>(`${SELECT_TASK} WHERE ${query.sql} ORDER BY ${order} LIMIT ?`, ...query.params, page.limit);
+}
+
+const ALIVE = "(t.lease_until > ? AND (s.expires_at IS NULL OR s.expires_at > ?))";
+const HELD = `(t.status = 'claimed' AND ${ALIVE})`;
+const DEAD = `(t.status = 'claimed' AND NOT ${ALIVE})`;
+const OPEN = `(t.status = 'open' OR (t.attempts < t.max_attempts AND t.cancel_requested = 0 AND ${DEAD}))`;
+const READY = `(t.queue IS NOT NULL AND (t.not_before IS NULL OR t.not_before <= ?) AND ${OPEN})`;
+
+class Conditions {
+  #sql: string[];
+  params: SqlValue[];
+
+  constructor(sql: string, ...params: SqlValue[]) {
+    this.#sql = [sql];
+    this.params = params;
+  }
+
+  add(sql: string, ...params: SqlValue[]): void {
+    this.#sql.push(sql);
+    this.params.push(...params);
+  }
+
+  get sql(): string {
+    return this.#sql.join(" AND ");
+  }
+}
+
+function statusCondition(status: string, query: Conditions, time: (sql: string) => void): void {
+  if (status === "open") time(`t.queue IS NOT NULL AND ${OPEN}`);
+  else if (status === "claimed") time(`t.queue = 2 AND ${HELD}`);
+  else if (status === "failed")
+    time(`(t.status = 'failed' OR (t.attempts >= t.max_attempts AND t.cancel_requested = 0 AND ${DEAD}))`);
+  else if (status === "cancelled") time(`(t.status = 'cancelled' OR (t.cancel_requested = 1 AND ${DEAD}))`);
+  else query.add("t.queue IS NULL AND t.status = ?", status);
+}
+
+function orderOf(sort: TaskFilter["sort"], page: Page, query: Conditions): string {
+  if (sort === "created") {
+    if (page.after) query.add("t.seq > ?", page.after[0] ?? 0);
+    return "t.seq";
+  }
+  if (sort === "-created") {
+    if (page.after) query.add("t.seq < ?", page.after[0] ?? 0);
+    return "t.seq DESC";
+  }
+  if (page.after) {
+    const [priority = 0, seq = 0] = page.after;
+    query.add("t.priority <= ? AND (t.priority < ? OR t.seq > ?)", priority, priority, seq);
+  }
+  return "t.priority DESC, t.seq";
+}
