@@ -5,8 +5,11 @@ import { type Lifted, violationsOf } from "./house-rules.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Budgets lifted for one file by name; a line here needs a reason a reviewer would accept. */
-const LIFTED: Lifted = {};
+/** What is lifted for one file by name; a line here needs a reason a reviewer would accept. */
+const LIFTED: Lifted = {
+  "src/core/waiting.ts: clock":
+    "Timers that wake waiting calls are set on the monotonic clock; what the calls then get is decided by the transaction's.",
+};
 
 function sources(folder: string): string[] {
   return readdirSync(root + folder, { recursive: true, encoding: "utf8" })
@@ -25,8 +28,12 @@ describe("the house", () => {
     expect(paths.flatMap((path) => violationsOf(path, read(path), LIFTED))).toEqual([]);
   });
 
-  test("a budget is lifted only where it is still needed", () => {
-    const needless = Object.keys(LIFTED).filter((path) => violationsOf(path, read(path)).length === 0);
+  test("a rule is lifted only where it is still needed", () => {
+    const needless = Object.keys(LIFTED).filter((lift) => {
+      const path = lift.replace(/: .*$/, "");
+      const others = Object.fromEntries(Object.entries(LIFTED).filter(([other]) => other !== lift));
+      return violationsOf(path, read(path), others).length === violationsOf(path, read(path), LIFTED).length;
+    });
     expect(needless).toEqual([]);
   });
 });
