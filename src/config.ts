@@ -29,7 +29,6 @@ const environment = z.object({
     .optional(),
   DIBS_SESSION: z.string().min(1).optional(),
   XDG_DATA_HOME: z.string().optional(),
-  XDG_CONFIG_HOME: z.string().optional(),
   NO_COLOR: z.string().optional(),
   FORCE_COLOR: z.string().optional(),
 });
@@ -52,8 +51,6 @@ export interface Config {
   readonly key: string | undefined;
   readonly agent: string;
   readonly session: string | undefined;
-  /** Where the server keeps what only its owner may read (the admin key it made). */
-  readonly configDir: string;
   readonly color: boolean | undefined;
 }
 
@@ -92,7 +89,6 @@ export function readConfig(overrides: Partial<Record<keyof z.input<typeof enviro
         .slice(0, 64) ||
         "user"),
     session: value.DIBS_SESSION,
-    configDir: join(value.XDG_CONFIG_HOME ?? join(homedir(), ".config"), "dibs"),
     color: value.NO_COLOR !== undefined ? false : value.FORCE_COLOR !== undefined ? true : undefined,
   });
 }
