@@ -19,11 +19,7 @@ export function SignedOutPage({ refused }: { refused?: string }) {
           {refused}
         </p>
       )}
-      <p>
-        {refused === undefined
-          ? "This page opens with a one-time link. Your sign-in has ended, or there was none."
-          : "A link works once, and for ten minutes."}
-      </p>
+      {refused === undefined && <p>This page opens with a one-time link. Your sign-in has ended, or there was none.</p>}
       <p>
         <code className="rounded bg-raised px-1.5 py-0.5">dibs up</code> prints a fresh one each time it starts:
       </p>
