@@ -2,8 +2,9 @@ import type { z } from "zod";
 import { DibsError } from "../contract/errors.js";
 import { type FieldKind, type Fields, fieldKind } from "./field-kinds.js";
 
-/** Values that came as JSON text may nest so deep; the body's own limit can't see into a text. */
-const DEPTH_MAX = 64;
+/** What holds for a body over HTTP holds for JSON that came inside a text, where no guard of bodies sees it. */
+const DEPTH_MAX = 32;
+const FORBIDDEN_NAMES = new Set(["__proto__", "constructor"]);
 
 interface Mistake {
   field: string;
@@ -48,11 +49,11 @@ function readValue(schema: z.ZodType, value: unknown, path: string, mistakes: Mi
       const object = typeof value === "string" ? parseJson(value) : value;
       if (!isObject(object)) return refuse(kind, path, mistakes);
       if (kind.kind === "object") return readObject(kind.shape, object, `${path}.`, mistakes);
-      return shallowEnough(object, path, mistakes);
+      return freeJson(object, path, mistakes);
     }
     case "any":
       // A text that is JSON for an array or object is taken as what it says, any other text as itself.
-      return shallowEnough(typeof value === "string" ? (parseJson(value) ?? value) : value, path, mistakes);
+      return freeJson(typeof value === "string" ? (parseJson(value) ?? value) : value, path, mistakes);
     case "number":
       return typeof value === "string" && /^\s*-?\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
     case "flag":
@@ -103,13 +104,19 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function shallowEnough(value: unknown, path: string, mistakes: Mistake[]): unknown {
-  const open: [unknown, number][] = [[value, 1]];
+/** Free JSON as it may be kept: not too deep, and without names that mean something to JavaScript. */
+function freeJson(value: unknown, path: string, mistakes: Mistake[]): unknown {
+  const open: [unknown, number][] = [[value, 2]];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [item, depth] = next;
     if (typeof item !== "object" || item === null) continue;
-    if (depth > DEPTH_MAX) {
-      mistakes.push({ field: path, message: `must nest at most ${DEPTH_MAX} deep` });
+    const forbidden = Object.keys(item).find((name) => FORBIDDEN_NAMES.has(name));
+    const message =
+      depth > DEPTH_MAX
+        ? `must not be nested deeper than ${DEPTH_MAX} levels`
+        : forbidden && `must not have a member called ${forbidden}`;
+    if (message) {
+      mistakes.push({ field: path, message });
       return undefined;
     }
     for (const child of Object.values(item)) open.push([child, depth + 1]);

@@ -19,7 +19,8 @@ export interface McpHttpOptions {
 /**
  * Serves MCP over HTTP at one address, in both generations of the protocol and without transport sessions: a restart
  * breaks no client, an unknown `Mcp-Session-Id` means nothing. Whoever mounts it has checked host, origin, key and
- * size, and says who calls; `sessionId` is the caller's work session where the request names one outside its body.
+ * size, and says who calls. The work session of calls that name none is `sessionId`, else the header `X-Dibs-Session`,
+ * else the key's own.
  * Methods other than POST answer 405. The response's body may be a stream; an aborted request ends its waiting calls.
  */
 export function createMcpHttp(options: McpHttpOptions) {
@@ -31,7 +32,9 @@ export function createMcpHttp(options: McpHttpOptions) {
     },
   );
   return (request: Request, identity: Caller["identity"], sessionId?: string): Promise<Response> => {
-    const seat: Seat = { identity, implicit: true, session: async () => sessionId };
+    const named = sessionId ?? request.headers.get("x-dibs-session") ?? undefined;
+    // Not the protocol's signal: that one also aborts when an exchange has ended well.
+    const seat: Seat = { identity, implicit: true, gone: request.signal, session: async () => named };
     const authInfo: AuthInfo = { token: "", clientId: "", scopes: [], extra: { seat } };
     return handler.fetch(acceptingBoth(request), { authInfo });
   };

@@ -8,7 +8,7 @@ import type { Care, Notice } from "./care.js";
 import { fieldKind } from "./field-kinds.js";
 import { answer, refusal } from "./refusal.js";
 import type { Seat } from "./seat.js";
-import { type Front, fieldsOf, offeredBy, TOOL_OF, type Tool } from "./tools.js";
+import { type Front, fieldsOf, offeredBy, sessionIdField, TOOL_OF, type Tool } from "./tools.js";
 import { type Row, VIEWS, type View, view } from "./views.js";
 import { quote } from "./wording.js";
 
@@ -45,8 +45,7 @@ export async function runTool(
     const args = readArguments(fieldsOf(tool), given);
     front = choose(tool, args);
     const opens = front.operation.effect === "write" && front.opens !== false;
-    const named = args.session_id as string | undefined;
-    const sessionId = named ?? (await seat.session(opens));
+    const sessionId = namedSession(args) ?? (await seat.session(opens));
     caller = { ...caller, ...(sessionId === undefined ? {} : { sessionId }) };
     const input = inputOf(front, args);
     await addWhatIsMeant(desk, front, input, caller, seat);
@@ -54,13 +53,20 @@ export async function runTool(
     const notices = await careFor(desk, seat, front, caller, last);
     return withNotices(answer(shown.data, shown.says), notices);
   } catch (thrown) {
-    if (!isDibsError(thrown)) desk.onFault?.(thrown);
+    if (!isDibsError(thrown) && !signal.aborted) desk.onFault?.(thrown);
     if (isDibsError(thrown, "session_ended")) seat.ended?.(caller.sessionId);
     const refused = refusal(thrown, front?.names, TOOL_OF);
     // Whoever was refused for what it holds or holds no longer is also told the rest.
     const tell = isDibsError(thrown) && thrown.status === 409 && thrown.code !== "session_ended";
     return tell ? withNotices(refused, await desk.care.notices(caller)) : refused;
   }
+}
+
+/** The contract checks what goes to an operation; which session calls is said beside it. */
+function namedSession(args: View): string | undefined {
+  const read = sessionIdField.safeParse(args.session_id);
+  if (!read.success) throw invalidInput("session_id", read.error.issues[0]?.message ?? "must be an id");
+  return read.data;
 }
 
 function choose(tool: Tool, args: View): Front {

@@ -9,6 +9,11 @@ export interface Seat {
   /** Whether a call without a session belongs to one that the key has anyway (R13). */
   readonly implicit: boolean;
   /**
+   * Aborts when whoever asked has gone without the answer; never after it was delivered, because a claim that reached
+   * nobody is taken back. Without it the protocol's own signal says so.
+   */
+  readonly gone?: AbortSignal;
+  /**
    * The session of a call that names none; `undefined` is the key's own. `open` says that the call needs one.
    * @throws DibsError when a session had to be opened and couldn't be.
    */

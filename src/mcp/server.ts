@@ -28,7 +28,7 @@ export function createMcpServer(desk: Desk, seat: Seat, version: string): McpSer
   for (const { tool, inputSchema, outputSchema, annotations } of described) {
     const { name, description } = tool;
     server.registerTool(name, { description, inputSchema, outputSchema, annotations }, (args, context) =>
-      runTool(desk, tool, args, seat, context.mcpReq.signal),
+      runTool(desk, tool, args, seat, seat.gone ?? context.mcpReq.signal),
     );
   }
   return server;

@@ -187,7 +187,7 @@ export const TOOL_OF: ReadonlyMap<string, string> = new Map(
 );
 
 /** Every tool takes the caller's session; without it the key's own, or the bridge's. */
-const sessionId = id("your session").optional();
+export const sessionIdField = id("your session").optional();
 
 /** The parameters of a tool by name: its own, then those of the operations it fronts, then `session_id`. */
 export function fieldsOf(tool: Tool): Fields {
@@ -198,7 +198,7 @@ export function fieldsOf(tool: Tool): Fields {
       fields[name] ??= everywhere || isOptional(schema) ? schema : schema.optional();
     }
   }
-  return { ...fields, session_id: sessionId };
+  return { ...fields, session_id: sessionIdField };
 }
 
 /** The fields of the front's operation, by the tool's names. The session is every tool's, not a field of one. */
