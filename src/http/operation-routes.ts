@@ -1,0 +1,85 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Operation, TextAnswer, TextCall } from "../contract/operation.js";
+import { operationList } from "../contract/operations.js";
+import { task } from "../contract/task.js";
+import type { Admission } from "./admission.js";
+import { callAdmitted, callerOf } from "./caller.js";
+import { JSON_TYPE, sendText } from "./headers.js";
+import { inputReader } from "./operation-input.js";
+import type { SendProblem } from "./problems.js";
+import type { HttpLog } from "./settings.js";
+
+/** The bases every route of the interface has: its own, and that of older task services. */
+export const BASES = ["/v1", "/api"] as const;
+
+/** A call that took longer, waiting not counted, is worth a line in the log. */
+const SLOW_MS = 1000;
+
+export interface CallSeam {
+  readonly callText: TextCall;
+  readonly admission: Admission;
+  readonly sendProblem: SendProblem;
+  readonly log: HttpLog | undefined;
+}
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => void;
+
+/** Mounts every operation of the contract at its paths and aliases, under every base. */
+export function mountOperations(app: FastifyInstance, seam: CallSeam): void {
+  for (const operation of operationList) {
+    const config = { heartbeat: operation.heartbeat === true };
+    for (const { method, path } of [operation, ...(operation.aliases ?? [])]) {
+      const handler = operationHandler(operation, { method, path }, seam);
+      for (const base of BASES) app.route({ method, url: underBase(path, base), config, handler });
+    }
+  }
+}
+
+/** The path of the contract (`/v1/…`) under one of the bases. */
+export function underBase(path: string, base: string): string {
+  return path.replace(/^\/v1(?=\/)/, base);
+}
+
+function operationHandler(operation: Operation, route: { method: string; path: string }, seam: CallSeam): Handler {
+  const read = inputReader(operation, route.method, route.path);
+  const writes = operation.effect === "write";
+  const oneTask = operation.output === task;
+  const run = async (request: FastifyRequest, reply: FastifyReply) => {
+    const startedMs = performance.now();
+    try {
+      const input = read(request);
+      const caller = callerOf(request, reply, writes);
+      const answer = await callAdmitted(seam.callText, seam.admission, request, { operation, input, caller });
+      sendAnswer(request, reply, answer, oneTask);
+      const waitedMs = typeof input.wait_seconds === "number" ? input.wait_seconds * 1000 : 0;
+      const tookMs = Math.round(performance.now() - startedMs - waitedMs);
+      if (tookMs > SLOW_MS) seam.log?.warn({ requestId: request.id, operation: operation.name, tookMs }, "slow call");
+    } catch (thrown) {
+      seam.sendProblem(reply, thrown);
+    }
+  };
+  // The answer is sent from inside; to return nothing spares the framework a second promise.
+  return (request, reply) => {
+    void run(request, reply);
+  };
+}
+
+/** Sends the engine's text as it is, and beside it in headers what is not part of the record. */
+function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: TextAnswer, oneTask: boolean): void {
+  if (answer.nextCursor !== undefined) reply.header("link", nextPage(request.url, answer.nextCursor));
+  if (answer.replayed) reply.header("idempotency-replayed", "true");
+  if (answer.notices > 0) reply.header("dibs-notices", String(answer.notices));
+  if (oneTask) {
+    // The version is a task's last field, so it stands at the very end and is no field of something inside.
+    const version = /"version":(\d+)\}$/.exec(answer.text.slice(-32));
+    if (version !== null) reply.header("etag", `"${version[1]}"`);
+  }
+  sendText(reply, answer.status, JSON_TYPE, answer.text, answer.serverNowMs);
+}
+
+/** The link to the next page: the same address with the cursor in place of the last one. */
+function nextPage(url: string, cursor: string): string {
+  const { pathname, searchParams } = new URL(url, "http://server");
+  searchParams.set("cursor", cursor);
+  return `<${pathname}?${searchParams}>; rel="next"`;
+}
