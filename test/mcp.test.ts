@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -257,22 +257,39 @@ describe("the stdio bridge", () => {
   test("is gone within 5 s of its parent, though its stdin stays open", async () => {
     const store = await look();
     const id = await store.newTask("Fix the login");
-    const script = `exec 3<&0; "$0" "$1" mcp <&3 & echo "{\\"pid\\":$!}"; wait`;
-    const parent = spawn("sh", ["-c", script, process.execPath, MAIN], {
+    // A pipe by name, of which the bridge itself keeps both ends open: no death of others closes it.
+    const pipe = join(dir, "stdin");
+    const script = `mkfifo "$2"; exec 3<>"$2"; "$0" "$1" mcp <&3 & echo "{\\"pid\\":$!}"; wait`;
+    const parent = spawn("sh", ["-c", script, process.execPath, MAIN, pipe], {
       env: { ...process.env, ...env },
-      stdio: "pipe",
+      stdio: ["ignore", "pipe", "inherit"],
     });
     clean.push(() => end(parent, "SIGKILL"));
-    parent.stdin.write(
-      `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "claim_task" } })}\n`,
-    );
     const lines = createInterface({ input: parent.stdout })[Symbol.asyncIterator]();
     const { pid } = JSON.parse((await lines.next()).value as string) as { pid: number };
+    clean.push(() => isRunning(pid) && process.kill(pid, "SIGKILL"));
+    const claim = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "claim_task" } };
+    appendFileSync(pipe, `${JSON.stringify(claim)}\n`);
     expect((await lines.next()).value).toContain(id);
     expect((await store.task(id)).status).toBe("claimed");
     parent.kill("SIGKILL");
     await until("the bridge is gone", 5, () => !isRunning(pid));
     expect((await store.task(id)).status).toBe("open");
+  });
+
+  test("doesn't stay for a waiting call when its agent has gone, and takes nothing (R21)", async () => {
+    const store = await look();
+    const { use, transport, client } = await overStdio();
+    const waiting = use("claim_task", { wait_seconds: 60 });
+    waiting.catch(() => undefined);
+    await until("it waits", 5, async () => (await store.sessions("open")).length === 1);
+    const pid = transport.pid as number;
+    await client.close();
+    await until("the bridge is gone", 5, () => !isRunning(pid));
+    await expect(waiting).rejects.toThrow();
+    const id = await store.newTask("Fix the login");
+    expect(await store.task(id)).toMatchObject({ status: "open", attempts: 0 });
+    expect(await store.sessions("open")).toEqual([]);
   });
 
   test("outlives its server: calls meanwhile are refused as retryable, later ones work, the tools stay (C64)", async () => {
