@@ -48,7 +48,7 @@ export const claim_next_task: Handler<Input<"claim_next_task">> = async (context
 /** How many of the wanted tasks the agent may still hold; none left is a refusal that names the setting (R49). */
 async function roomFor(context: Context, wanted: number): Promise<number> {
   const limit = context.settings.claims_per_agent_max;
-  const live = await context.tx.leases.countLive(context.agent.id, context.nowMs, limit);
+  const live = await context.claimsMade.plus(context, wanted, limit);
   if (live < limit) return Math.min(wanted, limit - live);
   throw new DibsError(
     "limit_exceeded",
@@ -60,20 +60,22 @@ async function roomFor(context: Context, wanted: number): Promise<number> {
 /** The best task of the filter by hand-out order: from the queue, or from those the clock freed a moment ago. */
 async function nextTask(context: Context, filter: QueueFilter): Promise<TaskRow | undefined> {
   const { tx } = context;
-  let best = await tx.tasks.nextReady(filter);
+  const best = await context.heads.first(filter);
   if (context.due.more) {
     const lapsed = await tx.tasks.nextLapsed(filter, context.nowMs);
     if (lapsed === "unknown") {
       await wake(tx, Number.MAX_SAFE_INTEGER - 1);
       context.due.more = false;
-      best = await tx.tasks.nextReady(filter);
-    } else if (lapsed !== "none" && (!best || lapsed.priority > best.priority || sameButOlder(lapsed, best))) {
+      context.heads.spoil();
+      return context.heads.take(filter);
+    }
+    if (lapsed !== "none" && (!best || lapsed.priority > best.priority || sameButOlder(lapsed, best))) {
       const row = await tx.tasks.bySeq(lapsed.seq);
       if (row) await wakeTask(tx, row);
-      best = lapsed;
+      return tx.tasks.bySeq(lapsed.seq);
     }
   }
-  return best && (await tx.tasks.bySeq(best.seq));
+  return context.heads.take(filter);
 }
 
 function sameButOlder(a: { priority: number; seq: number }, b: { priority: number; seq: number }): boolean {
@@ -85,7 +87,10 @@ export const claim_task: Handler<Input<"claim_task">> = async (context, input) =
   const row = await taskOf(context, input.task_id);
   const leaseSeconds = leaseSecondsOf(context, input.lease_seconds);
   const state = taskState(row, context.nowMs);
-  if (holds(context, row, {})) return answer(context, await renew(context, row, leaseSeconds), []);
+  if (holds(context, row, {})) {
+    const renewed = await renew(context, row, leaseSeconds);
+    return { ...(await answer(context, renewed, [])), renewed: [renewed] };
+  }
   if (state.held && input.takeover) return takeOver(context, row, leaseSeconds, input.reason);
   const refusal = await refusalToClaim(context, row);
   if (refusal) throw refusal;
@@ -116,7 +121,8 @@ async function takeOver(
   requireReason(reason);
   await roomFor(context, 1);
   await context.holder();
-  const open = await endByForce(context, row, { status: "open", ...queuePlace(row.not_before, context.nowMs) });
+  const place = queuePlace(row.not_before, context.nowMs);
+  const open = await endByForce(context, row, { status: "open", state: null, state_detail: null, ...place });
   const lease = {
     lease_id: row.lease_id,
     fence: row.fence,

@@ -1,6 +1,7 @@
 import type { DibsError } from "../contract/errors.js";
 import type { Role } from "../contract/operation.js";
 import type { Settings } from "../contract/workspace.js";
+import type { ClaimsMade, QueueHeads } from "./read-ahead.js";
 import type { AgentRow, SessionRow, TaskRow } from "./rows.js";
 import type { Tx } from "./store.js";
 
@@ -17,8 +18,14 @@ export interface Context {
   readonly session: SessionRow | null;
   /** The version the record must still have. */
   readonly ifVersion: number | undefined;
+  /** How many notices wait for the session. */
+  noticeCount(): Promise<number>;
   /** The session that holds: as `session`, but an implicit one is opened where there is none (R13). */
   holder(): Promise<SessionRow>;
+  /** The head of the queue, read ahead for all claims of this transaction. */
+  readonly heads: QueueHeads;
+  /** How many claims agents have at most, so that most claims need not count. */
+  readonly claimsMade: ClaimsMade;
   /** Whether more tasks are due by the clock than were woken in this transaction. */
   readonly due: { more: boolean };
   /** Something became claimable: waiting calls look again after the commit. */
@@ -36,6 +43,8 @@ export interface Reply {
   readonly emptyUntilMs?: number | null;
   /** Tasks granted by this call, to be undone if the answer can't be delivered. */
   readonly granted?: readonly TaskRow[];
+  /** Tasks this claim found held by its own session: a repeat reads them anew, as it does the granted ones. */
+  readonly renewed?: readonly TaskRow[];
 }
 
 export type Handler<I> = (context: Context, input: I) => Promise<Reply>;

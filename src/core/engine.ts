@@ -8,6 +8,7 @@ import type { Context, Handler, Reply } from "./context.js";
 import { handlers } from "./handlers.js";
 import { hashOf, remember, replay, scopeOf } from "./idempotency.js";
 import { Identities, type Known, NeedsWrite, requireRole, signOfLife } from "./identity.js";
+import { ClaimsMade, QueueHeads } from "./read-ahead.js";
 import type { SessionRow } from "./rows.js";
 import { sessionEnded } from "./sessions.js";
 import type { Store, Tx } from "./store.js";
@@ -66,9 +67,27 @@ const CHANGES_IDENTITIES: ReadonlySet<string> = new Set(
     .map((operation) => operation.name),
 );
 
+// These take from the head of the queue, or leave it alone.
+const LEAVES_HEADS: ReadonlySet<string> = new Set(["claim_next_task", "heartbeat_task", "complete_task"]);
+
+/** What the calls of one transaction share. */
+interface Shared {
+  readonly tx: Tx;
+  readonly mode: "read" | "write";
+  readonly effects: { woke: boolean };
+  readonly due: { more: boolean };
+  /** Sessions of a read whose sign of life is still to be written. */
+  readonly touched: SessionRow[];
+  readonly heads: QueueHeads;
+}
+
 /** Runs batches of calls, each batch in one transaction and so one commit (R55). One batch at a time. */
 export class Engine {
   readonly #identities = new Identities();
+  readonly #claimsMade = new ClaimsMade();
+  /** Unacknowledged notices by session, while nobody wrote any. */
+  readonly #noticeCounts = new Map<string, number>();
+  #noticeWrites = 0;
 
   constructor(readonly store: Store) {}
 
@@ -80,7 +99,7 @@ export class Engine {
     try {
       return await this.#inOneTransaction(calls);
     } catch (fault) {
-      this.#identities.forget();
+      this.#forget();
       if (calls.length === 1) return { outcomes: [await this.#refused(fault)], woke: false };
     }
     const outcomes: Outcome[] = [];
@@ -125,7 +144,7 @@ export class Engine {
     effects: { woke: boolean },
     touched: SessionRow[],
   ): Promise<Outcome[]> {
-    if (tx.changedElsewhere) this.#identities.forget();
+    if (tx.changedElsewhere) this.#forget();
     const due = { more: false };
     if (mode === "write") {
       const woken = await wake(tx);
@@ -133,22 +152,19 @@ export class Engine {
       if (woken.count > 0) effects.woke = true;
     }
     const outcomes: Outcome[] = [];
-    for (const call of calls) outcomes.push(await this.#one(tx, call, mode, effects, due, touched));
+    const claims = calls.reduce((sum, call) => sum + (call.name === "claim_next_task" ? 1 : 0), 0);
+    const heads = new QueueHeads(tx, claims);
+    const shared = { tx, mode, effects, due, touched, heads };
+    for (const call of calls) outcomes.push(await this.#one(shared, call));
     return outcomes;
   }
 
-  async #one(
-    tx: Tx,
-    call: EngineCall,
-    mode: "read" | "write",
-    effects: { woke: boolean },
-    due: { more: boolean },
-    touched: SessionRow[],
-  ): Promise<Outcome> {
+  async #one(shared: Shared, call: EngineCall): Promise<Outcome> {
+    const { tx } = shared;
     let writesBefore = tx.writes;
     try {
-      const context = await this.#context(tx, call, mode, effects, due, touched);
-      if (due.more) await wakeNamed(context, call);
+      const context = await this.#context(shared, call);
+      if (shared.due.more) await wakeNamed(context, call);
       writesBefore = tx.writes;
       const outcome = await this.#answer(context, call);
       if (CHANGES_IDENTITIES.has(call.name)) this.#identities.forget();
@@ -157,22 +173,24 @@ export class Engine {
       if (!isDibsError(fault)) throw fault;
       if (tx.writes > writesBefore) throw new RefusalWrote(fault);
       return refusal(fault, tx.nowMs, 0);
+    } finally {
+      if (!LEAVES_HEADS.has(call.name)) shared.heads.spoil();
     }
   }
 
-  async #context(
-    tx: Tx,
-    call: EngineCall,
-    mode: "read" | "write",
-    effects: { woke: boolean },
-    due: { more: boolean },
-    touched: SessionRow[],
-  ): Promise<Context> {
+  #forget(): void {
+    this.#identities.forget();
+    this.#claimsMade.forget();
+    this.#noticeCounts.clear();
+  }
+
+  async #context(shared: Shared, call: EngineCall): Promise<Context> {
+    const { tx, effects, due, heads } = shared;
     const identities = this.#identities;
-    const known = await identities.identify(tx, call.caller.identity, mode);
+    const known = await identities.identify(tx, call.caller.identity, shared.mode);
     if (call.name !== "undo_grant") requireRole(operations[call.name], known);
-    const session = await this.#session(tx, call, known, mode, touched);
-    const context: Context = {
+    const session = await this.#session(shared, call, known);
+    return {
       tx,
       nowMs: tx.nowMs,
       workspaceId: known.agent.workspace_id,
@@ -182,21 +200,31 @@ export class Engine {
       session,
       ifVersion: call.caller.ifVersion,
       due,
+      heads,
+      claimsMade: this.#claimsMade,
+      noticeCount: () => this.#noticeCount(tx, session),
       holder: async () => session ?? (await identities.openImplicit(tx, known.agent)),
       woke: () => {
         effects.woke = true;
       },
     };
-    return context;
   }
 
-  async #session(
-    tx: Tx,
-    call: EngineCall,
-    known: Known,
-    mode: string,
-    touched: SessionRow[],
-  ): Promise<SessionRow | null> {
+  async #noticeCount(tx: Tx, session: SessionRow | null): Promise<number> {
+    if (!session) return 0;
+    if (tx.notes.noticeWrites !== this.#noticeWrites) {
+      this.#noticeCounts.clear();
+      this.#noticeWrites = tx.notes.noticeWrites;
+    }
+    let count = this.#noticeCounts.get(session.id);
+    if (count === undefined) {
+      count = await tx.notes.noticeCount(session.id);
+      this.#noticeCounts.set(session.id, count);
+    }
+    return count;
+  }
+
+  async #session({ tx, mode, touched }: Shared, call: EngineCall, known: Known): Promise<SessionRow | null> {
     const { sessionId } = call.caller;
     if (sessionId === undefined) return this.#identities.implicitSession(tx, known.agent);
     const session = await this.#identities.session(tx, known.agent, sessionId);
@@ -211,7 +239,7 @@ export class Engine {
   }
 
   async #answer(context: Context, call: EngineCall): Promise<Outcome> {
-    const notices = context.session ? await context.tx.notes.noticeCount(context.session.id) : 0;
+    const notices = await context.noticeCount();
     const { nowMs } = context;
     if (call.name === "undo_grant") {
       const { task_id, lease_id } = call.input as { task_id: string; lease_id: string };

@@ -48,7 +48,7 @@ export async function replay(
   for (const { taskId, leaseId } of kept.grants) {
     const row = await taskOf(context, taskId);
     if (row.lease_id !== leaseId || !taskState(row, context.nowMs).held) {
-      throw await leaseLost(context, row, { lease_id: leaseId });
+      throw (await leaseLost(context, row, { lease_id: leaseId })).refusal;
     }
     rows.push(row);
   }
@@ -67,7 +67,8 @@ export async function remember(
   text: string,
 ): Promise<void> {
   if (reply.emptyUntilMs !== undefined) return;
-  const grants = reply.granted?.map((row) => ({ taskId: row.id, leaseId: row.lease_id ?? "" })) ?? [];
+  const held = [...(reply.granted ?? []), ...(reply.renewed ?? [])];
+  const grants = held.map((row) => ({ taskId: row.id, leaseId: row.lease_id ?? "" }));
   const many = Object.hasOwn(reply.body as object, "tasks");
   const kept: Kept = grants.length > 0 ? { grants, many } : { status, text };
   await context.tx.notes.remember(scope, bodyHash, JSON.stringify(kept), context.nowMs);

@@ -97,6 +97,8 @@ function refuseHostileText(value: unknown, path: string, depth: number): void {
   for (const [key, item] of Object.entries(value)) {
     const at = path ? `${path}.${key}` : key;
     refuseHostileText(key, at, depth);
+    // Parsing would drop it without a word.
+    if (key === "__proto__") throw invalid([{ field: at, message: "can't be kept under this name; use another" }]);
     refuseHostileText(item, at, depth + 1);
   }
 }

@@ -35,7 +35,7 @@ export async function grant(context: Context, row: TaskRow, leaseSeconds: number
   const leaseId = newId(nowMs);
   const fence = row.fence + 1;
   const untilMs = nowMs + leaseSeconds * 1000;
-  const taken = await context.tx.leases.grant(row.seq, row.fence, {
+  const taken = await context.tx.leases.grant(row, {
     leaseId,
     fence,
     agentId: context.agent.id,
@@ -43,7 +43,6 @@ export async function grant(context: Context, row: TaskRow, leaseSeconds: number
     leaseSeconds,
     untilMs,
     nowMs,
-    labelled: row.labels !== "[]",
   });
   // The transaction read the row as free; if the statement disagrees, an invariant is broken and nothing may be granted.
   if (!taken) throw new Error(`Task ${row.id} was read as free but could not be granted.`);
@@ -76,8 +75,8 @@ export async function grant(context: Context, row: TaskRow, leaseSeconds: number
 /** Renews what the session holds: same lease, same fence, and the later of the present end and now + length (R5). */
 export async function renew(context: Context, row: TaskRow, leaseSeconds: number): Promise<TaskRow> {
   const untilMs = Math.max(row.lease_until ?? 0, context.nowMs + leaseSeconds * 1000);
-  const renewed = await context.tx.leases.renew(row.seq, row.lease_id ?? "", leaseSeconds, untilMs, context.nowMs);
-  if (!renewed) throw await leaseLost(context, row, { lease_id: row.lease_id ?? undefined });
+  const renewed = await context.tx.leases.renew(row, leaseSeconds, untilMs, context.nowMs);
+  if (!renewed) throw (await leaseLost(context, row, { lease_id: row.lease_id ?? undefined })).refusal;
   return { ...row, lease_until: untilMs, lease_seconds: leaseSeconds };
 }
 
@@ -123,7 +122,7 @@ async function end(
   how: { live: boolean; nowMs: number; lapsedUntilMs: number | null },
   becomes: TaskChange & { status: TaskRow["status"] },
 ): Promise<TaskRow> {
-  const ended = await tx.leases.end(row.seq, row.lease_id ?? "", how, becomes);
+  const ended = await tx.leases.end(row, how, becomes);
   if (!ended) throw new Error(`Lease ${row.lease_id} of task ${row.id} was read as held but could not be ended.`);
   const lapse = how.lapsedUntilMs === null ? {} : { lapsed: 1, lease_until: how.lapsedUntilMs };
   return { ...row, ...becomes, ...lapse };
@@ -139,7 +138,8 @@ export async function lapse(tx: Tx, row: TaskRow): Promise<TaskRow> {
   const endedMs = state.leaseEndMs ?? tx.nowMs;
   const place = state.status === "open" ? queuePlace(row.not_before, tx.nowMs) : OUT_OF_QUEUE;
   const closing = state.status === "open" ? {} : { closed_at: endedMs };
-  const change = { status: state.status, ...place, ...closing, cancel_requested: 0, state: null };
+  const said = row.state_detail === null ? { state: null } : { state: null, state_detail: null };
+  const change = { status: state.status, ...place, ...closing, cancel_requested: 0, ...said };
   const how = { live: false, nowMs: tx.nowMs, lapsedUntilMs: endedMs };
   const after = await end(tx, row, how, exhausted ? { ...change, failure_reason: ATTEMPTS_EXHAUSTED } : change);
   const lease = {
@@ -174,15 +174,21 @@ export async function notifyLost(tx: Tx, row: TaskRow, reason: LostReason, messa
   });
 }
 
+export interface LostLease {
+  readonly refusal: DibsError<"lease_lost">;
+  /** The lease that was lost; null when the caller had none, or still has one and named another. */
+  readonly leaseId: string | null;
+}
+
 /** The refusal of a write by one who doesn't hold the task (any more): how the lease ended, and who holds it now (R3). */
-export async function leaseLost(context: Context, row: TaskRow, proof: LeaseProof): Promise<DibsError<"lease_lost">> {
-  const reason = await lostReason(context, row, proof);
+export async function leaseLost(context: Context, row: TaskRow, proof: LeaseProof): Promise<LostLease> {
+  const { reason, leaseId } = await lostLease(context, row, proof);
   const state = taskState(row, context.nowMs);
   const holder = state.held ? await holderOf(context, row) : undefined;
   const now = holder
     ? ` ${holder.agent_name} (session ${holder.session_id}) holds it now, until ${holder.expires_at}.`
     : ` It is ${state.status} now.`;
-  return new DibsError("lease_lost", `${quoted(row)}: ${LOST[reason]}${now}`, {
+  const refusal = new DibsError("lease_lost", `${quoted(row)}: ${LOST[reason]}${now}`, {
     reason,
     ...(holder ? { holder } : {}),
     next: [
@@ -192,6 +198,7 @@ export async function leaseLost(context: Context, row: TaskRow, proof: LeaseProo
         : "Claim it again if you want it: claim_task.",
     ],
   });
+  return { refusal, leaseId };
 }
 
 const LOST: Record<LostReason, string> = {
@@ -204,26 +211,40 @@ const LOST: Record<LostReason, string> = {
   never_held: "you don't hold it.",
 };
 
-const ENDS = new Set(["lease.expired", "task.released", "task.completed", "task.failed", "task.cancelled"]);
+/** Events that end a lease; each names it, its agent and its session. */
+const ENDS = ["lease.expired", "task.released", "task.completed", "task.failed", "task.cancelled", "task.retried"];
+type EndedLease = { lease_id?: string | null; agent_id?: string | null; session_id?: string | null; forced?: boolean };
 
-/** How the caller's last (or named) lease on the task ended, from the task's history. */
-async function lostReason(context: Context, row: TaskRow, proof: LeaseProof): Promise<LostReason> {
+/** The lease the caller speaks of, the one it names or its session's last on the task, and how it ended. */
+async function lostLease(
+  context: Context,
+  row: TaskRow,
+  proof: LeaseProof,
+): Promise<{ reason: LostReason; leaseId: string | null }> {
   const state = taskState(row, context.nowMs);
   const sessionId = context.session?.id;
-  if (state.held && row.holder_session === sessionId) return "superseded";
-  const own = proof.lease_id === undefined ? row.holder_session === sessionId : row.lease_id === proof.lease_id;
-  if (own && row.lease_id !== null && state.lapsed && !state.held) return "expired";
-  const events = await context.tx.events.lastOf(row.id, ["task.claimed", "task.taken_over", ...ENDS], 200);
-  const isMine = (session: unknown, lease: unknown) =>
-    proof.lease_id === undefined ? sessionId !== undefined && session === sessionId : lease === proof.lease_id;
-  for (const event of events) {
-    const data = JSON.parse(event.data) as { lease_id?: string; session_id?: string; forced?: boolean };
-    if (!ENDS.has(event.type) || !isMine(data.session_id ?? event.session_id, data.lease_id)) continue;
-    if (event.type === "lease.expired") return "expired";
-    if (data.forced) return "revoked";
-    return event.type === "task.released" ? "released" : "completed";
+  const named = proof.lease_id;
+  const holdsIt = state.held && row.holder_session === sessionId;
+  if (holdsIt && (named === undefined || named === row.lease_id)) return { reason: "superseded", leaseId: null };
+  // Another agent's lease is nobody's business, even where its id is known.
+  const isMine = (lease: EndedLease) =>
+    named === undefined
+      ? lease.session_id === sessionId
+      : lease.lease_id === named && lease.agent_id === context.agent.id;
+  const last = { lease_id: row.lease_id, agent_id: row.holder_agent, session_id: row.holder_session };
+  if (state.lapsed && isMine(last)) return { reason: "expired", leaseId: row.lease_id };
+  for (const event of await context.tx.events.lastOf(row.id, ENDS, 200)) {
+    const lease = JSON.parse(event.data) as EndedLease;
+    if (typeof lease.lease_id !== "string" || !isMine(lease)) continue;
+    return { reason: holdsIt ? "superseded" : reasonOf(event.type, lease), leaseId: lease.lease_id };
   }
-  return "never_held";
+  return { reason: "never_held", leaseId: null };
+}
+
+function reasonOf(type: string, lease: EndedLease): LostReason {
+  if (type === "lease.expired") return "expired";
+  if (lease.forced) return "revoked";
+  return type === "task.released" || type === "task.retried" ? "released" : "completed";
 }
 
 /** The session's own view of a lease that is about to end, if it is: less than a third of its length is left. */

@@ -13,7 +13,8 @@ const NOTICES_SHOWN = 20;
 export async function noticesOf(context: Context) {
   const { session, tx, nowMs } = context;
   if (!session) return [];
-  const recorded = (await tx.notes.notices(session.id, NOTICES_SHOWN)).map(noticeView);
+  const waiting = await context.noticeCount();
+  const recorded = waiting === 0 ? [] : (await tx.notes.notices(session.id, NOTICES_SHOWN)).map(noticeView);
   const held = session.implicit ? [] : await tx.tasks.heldBySession(context.agent.id, session.id);
   const expiring = held
     .filter((row) => aboutToLapse(row, nowMs))

@@ -35,7 +35,7 @@ export interface Store {
 export interface Tx {
   /** The deciding clock in ms, read once, after the locks (R2). */
   readonly nowMs: number;
-  /** Another process wrote since this store's last transaction: nothing remembered may be trusted. */
+  /** Another process wrote since this was last asked: nothing remembered may be trusted. */
   readonly changedElsewhere: boolean;
   /** Rows written so far; a refusal must not have moved it. */
   readonly writes: number;
@@ -108,6 +108,9 @@ export interface SessionVerbs {
   heldCount(agentId: string, sessionId: string, nowMs: number): Awaitable<number>;
 }
 
+/** How far a claim looks ahead: alone it needs one task, in company as many as are asked for together. */
+export type ReadyLimit = 1 | 8 | 64;
+
 /** Whose queue a claim looks into. */
 export interface QueueFilter {
   readonly workspaceId: string;
@@ -134,11 +137,11 @@ export interface TaskVerbs {
   bySeq(seq: number): Awaitable<TaskRow | undefined>;
   list(workspaceId: string, filter: TaskFilter, page: Page, nowMs: number): Awaitable<TaskRow[]>;
   /** Changes columns that are no part of a lease. */
-  update(seq: number, change: TaskChange): Awaitable<void>;
+  update(row: TaskRow, change: TaskChange): Awaitable<void>;
   setLabels(row: TaskRow, labels: readonly string[]): Awaitable<void>;
   remove(seq: number): Awaitable<void>;
-  /** The best task in the queue now, by hand-out order (priority, then age). */
-  nextReady(filter: QueueFilter): Awaitable<{ seq: number; priority: number } | undefined>;
+  /** The first tasks in the queue that are assigned to the agent (empty: to nobody), in hand-out order. */
+  ready(filter: QueueFilter, assignedTo: string, limit: ReadyLimit): Awaitable<TaskRow[]>;
   /**
    * The best of those that became ready by the clock and were not yet woken, or `unknown` when more than a bounded
    * number of sleeping tasks would have to be looked at.
@@ -194,23 +197,20 @@ export interface Grant {
   readonly leaseSeconds: number;
   readonly untilMs: number;
   readonly nowMs: number;
-  /** Whether the task has labels, whose index must follow. */
-  readonly labelled: boolean;
 }
 
 /** Called by core/leases.ts alone (R44). Each answers whether the row was still as the caller read it. */
 export interface LeaseVerbs {
-  /** Takes the task unless its fence moved since it was read. */
-  grant(seq: number, expectFence: number, grant: Grant): Awaitable<boolean>;
+  /** Takes the task unless it was taken or its fence moved since the row was read. */
+  grant(row: TaskRow, grant: Grant): Awaitable<boolean>;
   /** Only while the lease lives, checked in the statement itself (R3). */
-  renew(seq: number, leaseId: string, leaseSeconds: number, untilMs: number, nowMs: number): Awaitable<boolean>;
+  renew(row: TaskRow, leaseSeconds: number, untilMs: number, nowMs: number): Awaitable<boolean>;
   /**
    * Ends the lease and says what the task is from now on. `live: true` demands that the lease still lives
    * (a holder's own write); `false` that it is still this lease (force, takeover, lapse).
    */
   end(
-    seq: number,
-    leaseId: string,
+    row: TaskRow,
     how: { live: boolean; nowMs: number; lapsedUntilMs: number | null },
     becomes: TaskChange & { status: TaskRow["status"] },
   ): Awaitable<boolean>;
@@ -232,6 +232,8 @@ export interface NoteVerbs {
   hasLateResult(leaseId: string): Awaitable<boolean>;
   addLink(row: Omit<LinkRow, "seq">): Awaitable<void>;
   links(taskSeq: number, page: Page): Awaitable<LinkRow[]>;
+  /** Grows with every change of notices through this store: what was counted before it moved is stale. */
+  readonly noticeWrites: number;
   addNotice(row: Omit<NoticeRow, "seq">): Awaitable<void>;
   notices(sessionId: string, limit: number): Awaitable<NoticeRow[]>;
   noticeCount(sessionId: string): Awaitable<number>;

@@ -31,11 +31,12 @@ export function taskState(row: TaskRow, nowMs: number): TaskState {
 
 /**
  * What becomes of a held task when its lease ends without a result: a cancellation that was asked for takes effect, and
- * an ending that counts as an attempt uses up the last one (R19, R20).
+ * a task without attempts left has failed (R19, R20). An open task has always an attempt left.
  */
 export function fate(row: TaskRow, counted: boolean): "cancelled" | "failed" | "open" {
   if (row.cancel_requested === 1) return "cancelled";
-  return counted && row.attempts >= row.max_attempts ? "failed" : "open";
+  const used = counted ? row.attempts : row.attempts - 1;
+  return used >= row.max_attempts ? "failed" : "open";
 }
 
 function leaseEnd(row: TaskRow): number | null {

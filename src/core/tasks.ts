@@ -151,7 +151,7 @@ export async function mayChange(context: Context, row: TaskRow, proof: LeaseProo
   if (holds(context, row, proof)) return;
   if (taskState(row, context.nowMs).held) {
     const own = context.session !== null && row.holder_session === context.session.id;
-    throw own ? await leaseLost(context, row, proof) : await heldByOther(context, row);
+    throw own ? (await leaseLost(context, row, proof)).refusal : await heldByOther(context, row);
   }
   const own = row.created_by === context.agent.id || row.assigned_to === context.agent.id;
   if (own || roleAtLeast(context.role, "coordinator")) return;
@@ -178,14 +178,16 @@ export const update_task: Handler<Input<"update_task">> = async (context, input)
   await mayAssign(context, input.assigned_to_agent_id);
   const change: TaskChange = { ...textChanges(input), ...(await queueChanges(context, row, input)) };
   if (input.max_attempts !== undefined) {
-    if (input.max_attempts < row.attempts) {
-      throw invalidInput("max_attempts", `must be at least ${row.attempts}: so many attempts were made`);
+    // The attempt under way may be the last one; an open task needs one more.
+    const least = state.status === "open" ? row.attempts + 1 : row.attempts;
+    if (input.max_attempts < least) {
+      throw invalidInput("max_attempts", `must be at least ${least}: ${row.attempts} attempts were made`);
     }
     change.max_attempts = input.max_attempts;
   }
   if (state.status === "open" && row.status === "open") Object.assign(change, placeAfter(context, row, change));
   Object.assign(change, { version: row.version + 1, updated_at: context.nowMs });
-  await context.tx.tasks.update(row.seq, change);
+  await context.tx.tasks.update(row, change);
   const after: TaskRow = { ...row, ...change };
   if (input.labels !== undefined) await context.tx.tasks.setLabels(after, JSON.parse(after.labels));
   const assigned = after.assigned_to !== row.assigned_to;

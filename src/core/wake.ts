@@ -31,7 +31,7 @@ export async function wake(tx: Tx, limit = WAKE_BATCH): Promise<Woken> {
 /** Wakes one task that is due. */
 export async function wakeTask(tx: Tx, row: TaskRow): Promise<void> {
   if (row.status === "claimed") await lapse(tx, row);
-  else await tx.tasks.update(row.seq, { queue: QUEUE.ready, wakes_at: null });
+  else await tx.tasks.update(row, { queue: QUEUE.ready, wakes_at: null });
 }
 
 async function expireSession(tx: Tx, session: SessionRow): Promise<number> {

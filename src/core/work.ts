@@ -11,6 +11,7 @@ import {
   endByHolder,
   holds,
   type LeaseProof,
+  type LostLease,
   leaseLost,
   leaseSecondsOf,
   notifyLost,
@@ -40,11 +41,19 @@ const leaseOf = (row: TaskRow) => ({
  * (R51), written by the clock of the refusal.
  */
 async function refuseLost(context: Context, row: TaskRow, proof: LeaseProof): Promise<Reply> {
-  const refusal = await leaseLost(context, row, proof);
-  const [last] = await context.tx.events.lastOf(row.id, ["stale_write.refused"], 1);
-  const recent = last && last.session_id === (context.session?.id ?? null) && context.nowMs - last.at < 60_000;
-  if (!recent) await record(context, "stale_write.refused", row, { ...proof, reason: refusal.details.reason });
+  const { refusal } = await refuseStale(context, row, proof);
   return { body: null, refusal };
+}
+
+async function refuseStale(context: Context, row: TaskRow, proof: LeaseProof): Promise<LostLease> {
+  const lost = await leaseLost(context, row, proof);
+  const refused = await context.tx.events.lastOf(row.id, ["stale_write.refused"], 200);
+  const sessionId = context.session?.id ?? null;
+  const mine = refused.find((event) => event.session_id === sessionId && event.agent_id === context.agent.id);
+  if (mine && context.nowMs - mine.at < 60_000) return lost;
+  const { lease_id, fence } = proof;
+  await record(context, "stale_write.refused", row, { lease_id, fence, reason: lost.refusal.details.reason });
+  return lost;
 }
 
 export const heartbeat_task: Handler<Input<"heartbeat_task">> = async (context, input) => {
@@ -76,7 +85,7 @@ async function say(context: Context, row: TaskRow, said: TaskChange): Promise<Ta
     (said.state !== undefined && said.state !== row.state) ||
     (said.state_detail !== undefined && said.state_detail !== row.state_detail);
   const change = moved ? { ...said, version: row.version + 1, updated_at: context.nowMs } : said;
-  await context.tx.tasks.update(row.seq, change);
+  await context.tx.tasks.update(row, change);
   const after = { ...row, ...change };
   if (moved) await record(context, "task.state_changed", after, { state: after.state, detail: after.state_detail });
   return after;
@@ -150,6 +159,7 @@ async function isRepeat(
   const mine = context.session !== null && row.holder_session === context.session.id && row.lease_id !== null;
   if (!mine || row.status !== status || row.lapsed === 1) return false;
   if (proof.lease_id !== undefined && proof.lease_id !== row.lease_id) return false;
+  if (proof.fence !== undefined && proof.fence !== row.fence) return false;
   const [last] = await context.tx.events.lastOf(row.id, [type, "task.claimed", "task.retried", "task.reopened"], 1);
   return last?.type === type && last.session_id === context.session?.id;
 }
@@ -170,11 +180,9 @@ export const complete_task: Handler<Input<"complete_task">> = async (context, in
 
 /** A late result never changes what was delivered; it is kept as a comment, once per lost lease (R7). */
 async function refuseLate(context: Context, row: TaskRow, proof: LeaseProof, result: string | null): Promise<Reply> {
-  const reply = await refuseLost(context, row, proof);
-  const lost = reply.refusal?.details as { reason?: string } | undefined;
-  const leaseId = proof.lease_id ?? (row.holder_session === context.session?.id ? row.lease_id : null);
-  if (result === null || leaseId === null || lost?.reason === "never_held") return reply;
-  if (await context.tx.notes.hasLateResult(leaseId)) return reply;
+  const { refusal, leaseId } = await refuseStale(context, row, proof);
+  const reply = { body: null, refusal };
+  if (result === null || leaseId === null || (await context.tx.notes.hasLateResult(leaseId))) return reply;
   const comment = await keepComment(context, row, result, "late_result", leaseId);
   await record(context, "task.commented", row, { comment_id: comment.id, kind: "late_result", lease_id: leaseId });
   return reply;
@@ -204,7 +212,7 @@ export const cancel_task: Handler<Input<"cancel_task">> = async (context, input)
     await record(context, "task.cancelled", after, { ...leaseOf(row), reason: cancelReason });
     return view(context, after);
   }
-  if (input.lease_id !== undefined) return refuseLost(context, row, input);
+  if (input.lease_id !== undefined || input.fence !== undefined) return refuseLost(context, row, input);
   if (state.held) return requestCancel(context, row, cancelReason);
   if (state.status === "cancelled") return view(context, row);
   if (state.status !== "open")
@@ -224,7 +232,7 @@ async function requestCancel(context: Context, row: TaskRow, reason: string | nu
   // Who asked is kept where the closing agent stands, for when the request takes effect.
   const asked = { cancel_requested: 1, cancel_reason: reason, closed_by: context.agent.id };
   const change = { ...asked, version: row.version + 1, updated_at: context.nowMs };
-  await context.tx.tasks.update(row.seq, change);
+  await context.tx.tasks.update(row, change);
   const after = { ...row, ...change };
   await record(context, "task.cancel_requested", after, { reason, lease_id: row.lease_id });
   await context.tx.notes.addNotice({
@@ -242,7 +250,7 @@ async function requestCancel(context: Context, row: TaskRow, reason: string | nu
 /** Changes a task nobody holds; a lease that lapsed unnoticed is put on record first. */
 async function changeUnheld(context: Context, row: TaskRow, change: TaskChange): Promise<TaskRow> {
   const versioned = { ...change, version: row.version + 1, updated_at: context.nowMs };
-  await context.tx.tasks.update(row.seq, versioned);
+  await context.tx.tasks.update(row, versioned);
   return { ...row, ...versioned };
 }
 

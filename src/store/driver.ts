@@ -14,8 +14,16 @@ export interface SqliteDriver {
   close(): void;
 }
 
+interface NativeStatement extends SqliteStatement {
+  /** better-sqlite3. */
+  raw?(): NativeStatement;
+  /** node:sqlite of Node 24 and later. */
+  setReturnArrays?(on: boolean): void;
+  columns(): { name: string }[];
+}
+
 interface NativeDatabase {
-  prepare(sql: string): SqliteStatement;
+  prepare(sql: string): NativeStatement;
   exec(sql: string): unknown;
   close(): void;
 }
@@ -48,10 +56,28 @@ export function openDriver(path: string, prefer?: SqliteDriver["name"]): SqliteD
 function wrap(name: SqliteDriver["name"], database: NativeDatabase): SqliteDriver {
   return {
     name,
-    prepare: (sql) => database.prepare(sql),
+    prepare: (sql) => readingArrays(database.prepare(sql), sql),
     exec: (sql) => void database.exec(sql),
     close: () => database.close(),
   };
+}
+
+/** Reads rows as arrays where the driver can, and names them here: objects of 46 columns cost 16 µs a row in the driver. */
+function readingArrays(statement: NativeStatement, sql: string): SqliteStatement {
+  const run = (...params: SqlValue[]) => statement.run(...params);
+  const plain = { all: (...params: SqlValue[]) => statement.all(...params), run };
+  if (!/^\s*(SELECT|WITH)\b/.test(sql)) return plain;
+  if (statement.raw) statement.raw();
+  else if (statement.setReturnArrays) statement.setReturnArrays(true);
+  else return plain;
+  const columns = statement.columns().map((column) => column.name);
+  return { all: (...params) => (statement.all(...params) as unknown[][]).map((row) => asObject(columns, row)), run };
+}
+
+function asObject(columns: readonly string[], row: readonly unknown[]): object {
+  const record: Record<string, unknown> = {};
+  for (let at = 0; at < columns.length; at += 1) record[columns[at] as string] = row[at];
+  return record;
 }
 
 function tryRequire<T>(name: string): T | undefined {

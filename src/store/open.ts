@@ -10,6 +10,11 @@ export function openStore(url: string, options: Omit<SqliteOptions, "path"> = {}
     throw new DibsError("store_unavailable", `${url.split(":")[0]}: is not a store Dibs knows; use sqlite:PATH.`, {});
   }
   const path = resolve(url.slice("sqlite:".length));
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  } catch (fault) {
+    const why = fault instanceof Error ? fault.message : String(fault);
+    throw new DibsError("store_unavailable", `The folder of ${path} can't be made: ${why}`, {}, { cause: fault });
+  }
   return openSqlite({ ...options, path });
 }

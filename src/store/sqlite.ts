@@ -40,17 +40,19 @@ const PRAGMAS = [
 /** Opens (and where needed makes and migrates) the SQLite store. Several processes may have one file open (R56). */
 export function openSqlite(options: SqliteOptions): Store {
   refuseNetworkFileSystem(options.path);
-  const driver = openDriver(options.path, options.driver);
+  let driver: SqliteDriver | undefined;
   try {
+    const opened = openDriver(options.path, options.driver);
+    driver = opened;
     withBusyRetry(() => {
-      for (const pragma of PRAGMAS) driver.exec(`PRAGMA ${pragma}`);
+      for (const pragma of PRAGMAS) opened.exec(`PRAGMA ${pragma}`);
     });
-    migrate(driver);
+    migrate(opened);
+    return new SqliteStore(opened, options);
   } catch (fault) {
-    driver.close();
+    driver?.close();
     throw translateSqliteFault(fault, options.path);
   }
-  return new SqliteStore(driver, options);
 }
 
 class SqliteStore implements Store {
@@ -103,11 +105,17 @@ class SqliteStore implements Store {
     const nowMs = this.#clock.read(row.last_ms, row.offset_ms);
     if (mode === "write" && nowMs > row.last_ms) db.run("UPDATE clock SET last_ms = ? WHERE id = 1", nowMs);
     const version = this.#readDataVersion();
-    const changedElsewhere = version !== this.#dataVersion;
-    this.#dataVersion = version;
+    const changedElsewhere = () => {
+      const changed = version !== this.#dataVersion;
+      this.#dataVersion = version;
+      return changed;
+    };
     return {
       nowMs,
-      changedElsewhere,
+      // Said until somebody has asked: a transaction of one who remembers nothing must not swallow it.
+      get changedElsewhere() {
+        return changedElsewhere();
+      },
       get writes() {
         return db.writes;
       },
@@ -160,7 +168,7 @@ class CountingDb implements Db {
   }
 
   get<T>(sql: string, ...params: SqlValue[]): T | undefined {
-    return this.#prepared(sql).all(...params)[0] as T | undefined;
+    return this.all<T>(sql, ...params)[0];
   }
 
   run(sql: string, ...params: SqlValue[]): number {

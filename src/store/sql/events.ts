@@ -43,10 +43,9 @@ export function eventVerbs(db: Db): EventVerbs {
     },
     lastOf: (taskId, types, limit) =>
       db.all<EventRow>(
-        "SELECT * FROM events WHERE task_id = ? AND type IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?",
+        `SELECT * FROM events WHERE task_id = ? AND type IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ${limit}`,
         taskId,
         JSON.stringify(types),
-        limit,
       ),
   };
 }

@@ -2,7 +2,7 @@ import type { ClaimRecord } from "../../core/rows.js";
 import type { LeaseVerbs } from "../../core/store.js";
 import type { SqlValue } from "../driver.js";
 import type { Db } from "./db.js";
-import { writeTask } from "./tasks.js";
+import { NO_LABELS, writeTask } from "./tasks.js";
 
 // The last word on a holder's right stands in the statement that uses it (R3): the lease by name, its clock, its session's.
 const LIVE = `status = 'claimed' AND lease_until > ? AND EXISTS (
@@ -24,28 +24,27 @@ const CLAIMS = `SELECT t.seq, t.id AS task_id, t.project_id, x.content, t.holder
 /** The only statements that write lease columns (R44). */
 export function leaseVerbs(db: Db): LeaseVerbs {
   return {
-    grant(seq, expectFence, grant) {
+    grant(row, grant) {
       const { leaseId, fence, agentId, sessionId, leaseSeconds, untilMs, nowMs } = grant;
       const params: SqlValue[] = [untilMs, leaseId, fence, agentId, sessionId, nowMs, leaseSeconds, untilMs, nowMs];
-      if (db.run(GRANT, ...params, seq, expectFence) !== 1) return false;
-      if (grant.labelled) db.run("UPDATE task_labels SET queue = 2 WHERE seq = ?", seq);
+      if (db.run(GRANT, ...params, row.seq, row.fence) !== 1) return false;
+      if (row.labels !== NO_LABELS) db.run("UPDATE task_labels SET queue = 2 WHERE seq = ?", row.seq);
       return true;
     },
-    renew: (seq, leaseId, leaseSeconds, untilMs, nowMs) =>
-      db.run(RENEW, untilMs, untilMs, leaseSeconds, seq, leaseId, nowMs, nowMs) === 1,
-    end(seq, leaseId, how, becomes) {
+    renew: (row, leaseSeconds, untilMs, nowMs) =>
+      db.run(RENEW, untilMs, untilMs, leaseSeconds, row.seq, row.lease_id, nowMs, nowMs) === 1,
+    end(row, how, becomes) {
       const lapse = how.lapsedUntilMs === null ? {} : { lapsed: 1, lease_until: how.lapsedUntilMs };
       const where = how.live ? `AND lease_id = ? AND ${LIVE}` : "AND lease_id = ? AND status = 'claimed'";
-      const params: SqlValue[] = how.live ? [leaseId, how.nowMs, how.nowMs] : [leaseId];
-      return writeTask(db, seq, { ...becomes, ...lapse }, where, params);
+      const params: SqlValue[] = how.live ? [row.lease_id, how.nowMs, how.nowMs] : [row.lease_id];
+      return writeTask(db, row, { ...becomes, ...lapse }, where, params);
     },
     countLive: (agentId, nowMs, limit) =>
       db.get<{ n: number }>(
         `SELECT count(*) AS n FROM (SELECT 1 FROM tasks
-         WHERE status = 'claimed' AND holder_agent = ? AND lease_until > ? LIMIT ?)`,
+         WHERE status = 'claimed' AND holder_agent = ? AND lease_until > ? LIMIT ${limit})`,
         agentId,
         nowMs,
-        limit,
       )?.n ?? 0,
     claims(workspaceId, filter, nowMs, page) {
       const where = ["t.workspace_id = ?", "t.status = 'claimed'", "t.queue = 2", "t.lease_until > ?"];

@@ -11,7 +11,11 @@ const INSERT_NOTICE = insertInto("notices", NOTICE);
 
 /** What is written beside a task, notices to sessions, and the answers kept for idempotency keys. */
 export function noteVerbs(db: Db): NoteVerbs {
+  let noticeWrites = 0;
   return {
+    get noticeWrites() {
+      return noticeWrites;
+    },
     addComment(row) {
       db.run(INSERT_COMMENT, ...valuesOf(row, COMMENT));
     },
@@ -35,18 +39,21 @@ export function noteVerbs(db: Db): NoteVerbs {
         page.limit,
       ),
     addNotice(row) {
+      noticeWrites += 1;
       db.run(INSERT_NOTICE, ...valuesOf(row, NOTICE));
     },
     notices: (sessionId, limit) =>
-      db.all<NoticeRow>("SELECT * FROM notices WHERE session_id = ? ORDER BY seq DESC LIMIT ?", sessionId, limit),
+      db.all<NoticeRow>(`SELECT * FROM notices WHERE session_id = ? ORDER BY seq DESC LIMIT ${limit}`, sessionId),
     noticeCount: (sessionId) =>
       db.get<{ n: number }>("SELECT count(*) AS n FROM notices WHERE session_id = ?", sessionId)?.n ?? 0,
-    ackNotices: (sessionId, ids) =>
-      db.run(
+    ackNotices(sessionId, ids) {
+      noticeWrites += 1;
+      return db.run(
         "DELETE FROM notices WHERE session_id = ? AND id IN (SELECT value FROM json_each(?))",
         sessionId,
         JSON.stringify(ids),
-      ),
+      );
+    },
     remembered: (scope, sinceMs) =>
       db.get("SELECT body_hash, answer FROM remembered WHERE scope = ? AND at > ?", scope, sinceMs),
     remember(scope, bodyHash, answer, nowMs) {
@@ -61,9 +68,8 @@ export function noteVerbs(db: Db): NoteVerbs {
     },
     forgetBefore(sinceMs, limit) {
       db.run(
-        "DELETE FROM remembered WHERE scope IN (SELECT scope FROM remembered WHERE at <= ? ORDER BY at LIMIT ?)",
+        `DELETE FROM remembered WHERE scope IN (SELECT scope FROM remembered WHERE at <= ? ORDER BY at LIMIT ${limit})`,
         sinceMs,
-        limit,
       );
     },
   };

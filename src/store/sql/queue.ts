@@ -1,7 +1,8 @@
-import { QUEUE } from "../../core/rows.js";
+import { QUEUE, type TaskRow } from "../../core/rows.js";
 import type { QueueFilter, TaskVerbs } from "../../core/store.js";
 import type { SqlValue } from "../driver.js";
 import type { Db } from "./db.js";
+import { SELECT_TASK } from "./tasks.js";
 
 /** Sleeping tasks looked at, in hand-out order, before the answer is `unknown`. */
 const SLEEPING_SCAN_MAX = 2_000;
@@ -18,41 +19,39 @@ interface Scan {
   params: SqlValue[];
 }
 
-/** Finding the next task is one index step for each of "assigned to nobody" and "assigned to the caller". */
-export function queueVerbs(db: Db): Pick<TaskVerbs, "nextReady" | "nextLapsed"> {
-  const best = (filter: QueueFilter, select: (scan: Scan) => { sql: string; params: SqlValue[] }) => {
-    const halves = ["", filter.agentId].map((assignedTo) => select(scanOf(db, filter, assignedTo)));
-    const sql = `SELECT * FROM (${halves[0]?.sql}) UNION ALL SELECT * FROM (${halves[1]?.sql})`;
-    return db.all<Candidate & { scanned?: number }>(sql, ...halves.flatMap((half) => half.params));
-  };
+/** Finding the next task is one index step: the queue's index stands in hand-out order, by assignment. */
+export function queueVerbs(db: Db): Pick<TaskVerbs, "ready" | "nextLapsed"> {
   return {
-    nextReady(filter) {
-      const found = best(filter, (scan) => ({
-        sql: `SELECT q.seq, q.priority ${scan.from} AND q.queue = ${QUEUE.ready} ORDER BY q.priority DESC, q.seq LIMIT 1`,
-        params: scan.params,
-      }));
-      return found.sort(handOutOrder)[0];
+    ready(filter, assignedTo, limit) {
+      const { from, params } = scanOf(db, filter, assignedTo);
+      const first = `SELECT q.seq ${from} AND q.queue = ${QUEUE.ready} ORDER BY q.priority DESC, q.seq LIMIT ${limit}`;
+      return db.all<TaskRow>(`${SELECT_TASK} WHERE t.seq IN (${first}) ORDER BY t.priority DESC, t.seq`, ...params);
     },
     nextLapsed(filter, nowMs) {
-      // The scan is bounded: each half also reports how many it looked at, so that "none among the first 2,000" is
-      // told from "none".
-      const found = best(filter, (scan) => ({
-        sql: `WITH first AS MATERIALIZED (SELECT q.seq, q.priority ${scan.from} AND q.queue = ${QUEUE.sleeping}
-                ORDER BY q.priority DESC, q.seq LIMIT ${SLEEPING_SCAN_MAX})
-              SELECT f.seq, f.priority, (SELECT count(*) FROM first) AS scanned FROM first f JOIN tasks t ON t.seq = f.seq
-              WHERE t.wakes_at <= ? AND (t.status = 'open' OR (t.attempts < t.max_attempts AND t.cancel_requested = 0))
-                AND (t.not_before IS NULL OR t.not_before <= ?)
-              ORDER BY f.priority DESC, f.seq LIMIT 1`,
-        params: [...scan.params, nowMs, nowMs],
-      }));
-      if (found.length > 0) return found.sort(handOutOrder)[0] as Candidate;
-      const full = best(filter, (scan) => ({
-        sql: `SELECT q.seq, q.priority ${scan.from} AND q.queue = ${QUEUE.sleeping} LIMIT 1 OFFSET ${SLEEPING_SCAN_MAX}`,
-        params: scan.params,
-      }));
-      return full.length > 0 ? "unknown" : "none";
+      const halves = ["", filter.agentId].map((assignedTo) => lapsedIn(db, scanOf(db, filter, assignedTo), nowMs));
+      const found = halves.filter((half) => typeof half === "object").sort(handOutOrder)[0];
+      if (found) return found;
+      return halves.includes("unknown") ? "unknown" : "none";
     },
   };
+}
+
+/** The scan is bounded: "none among the first 2,000" is told from "none". */
+function lapsedIn(db: Db, { from, params }: Scan, nowMs: number): Candidate | "none" | "unknown" {
+  const found = db.get<Candidate>(
+    `WITH first AS MATERIALIZED (SELECT q.seq, q.priority ${from} AND q.queue = ${QUEUE.sleeping}
+       ORDER BY q.priority DESC, q.seq LIMIT ${SLEEPING_SCAN_MAX})
+     SELECT f.seq, f.priority FROM first f JOIN tasks t ON t.seq = f.seq
+     WHERE t.wakes_at <= ? AND (t.status = 'open' OR (t.attempts < t.max_attempts AND t.cancel_requested = 0))
+       AND (t.not_before IS NULL OR t.not_before <= ?)
+     ORDER BY f.priority DESC, f.seq LIMIT 1`,
+    ...params,
+    nowMs,
+    nowMs,
+  );
+  if (found) return found;
+  const beyond = `SELECT q.seq ${from} AND q.queue = ${QUEUE.sleeping} LIMIT 1 OFFSET ${SLEEPING_SCAN_MAX}`;
+  return db.get(beyond, ...params) === undefined ? "none" : "unknown";
 }
 
 function handOutOrder(a: Candidate, b: Candidate): number {

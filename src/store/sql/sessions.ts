@@ -60,9 +60,8 @@ export function sessionVerbs(db: Db): SessionVerbs {
     },
     silentSince: (nowMs, limit) =>
       db.all<SessionRow>(
-        `${SELECT} WHERE s.state = 'open' AND s.expires_at IS NOT NULL AND s.expires_at <= ? ORDER BY s.expires_at LIMIT ?`,
+        `${SELECT} WHERE s.state = 'open' AND s.expires_at IS NOT NULL AND s.expires_at <= ? ORDER BY s.expires_at LIMIT ${limit}`,
         nowMs,
-        limit,
       ),
     heldCount: (agentId, sessionId, nowMs) =>
       db.get<{ n: number }>(

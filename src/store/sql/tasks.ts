@@ -62,6 +62,9 @@ const COLUMNS = new Set([
 /** What the labels' index repeats of its task. */
 const INDEXED = new Set(["project_id", "queue", "assigned_to", "priority"]);
 
+/** The column's text for a task without labels. */
+export const NO_LABELS = "[]";
+
 /** A task as core reads it: its row, its texts, and the end of the session that holds it. */
 export const SELECT_TASK = `SELECT t.*, x.content, x.description, x.labels, x.context, x.state_detail, x.progress,
   x.checkpoint, x.handoff_note, x.failure_reason, x.result, x.cancel_reason, s.expires_at AS session_expires_at
@@ -71,16 +74,22 @@ export const SELECT_TASK = `SELECT t.*, x.content, x.description, x.labels, x.co
  * Writes a task's columns, texts and label index; `guard` (with its params) further restricts the row.
  * False when no row matched, and then nothing was written.
  */
-export function writeTask(db: Db, seq: number, change: object, guard = "", guardParams: SqlValue[] = []): boolean {
+export function writeTask(db: Db, task: TaskRow, change: object, guard = "", guardParams: SqlValue[] = []): boolean {
   const row = assignments(change, COLUMNS);
   if (row.set) {
-    const changed = db.run(`UPDATE tasks SET ${row.set} WHERE seq = ? ${guard}`, ...row.values, seq, ...guardParams);
+    const changed = db.run(
+      `UPDATE tasks SET ${row.set} WHERE seq = ? ${guard}`,
+      ...row.values,
+      task.seq,
+      ...guardParams,
+    );
     if (changed !== 1) return false;
   }
   const texts = assignments(change, TEXTS);
-  if (texts.set) db.run(`UPDATE task_texts SET ${texts.set} WHERE seq = ?`, ...texts.values, seq);
+  if (texts.set) db.run(`UPDATE task_texts SET ${texts.set} WHERE seq = ?`, ...texts.values, task.seq);
+  if (task.labels === NO_LABELS) return true;
   const indexed = assignments(change, INDEXED);
-  if (indexed.set) db.run(`UPDATE task_labels SET ${indexed.set} WHERE seq = ?`, ...indexed.values, seq);
+  if (indexed.set) db.run(`UPDATE task_labels SET ${indexed.set} WHERE seq = ?`, ...indexed.values, task.seq);
   return true;
 }
 
@@ -108,8 +117,8 @@ export function taskVerbs(db: Db): TaskVerbs {
     byId: (workspaceId, id) => db.get<TaskRow>(`${SELECT_TASK} WHERE t.id = ? AND t.workspace_id = ?`, id, workspaceId),
     bySeq: (seq) => db.get<TaskRow>(`${SELECT_TASK} WHERE t.seq = ?`, seq),
     list: (workspaceId, filter, page, nowMs) => listTasks(db, workspaceId, filter, page, nowMs),
-    update(seq, change) {
-      writeTask(db, seq, change);
+    update(row, change) {
+      writeTask(db, row, change);
     },
     setLabels(row, labels) {
       db.run("DELETE FROM task_labels WHERE seq = ?", row.seq);
@@ -121,9 +130,8 @@ export function taskVerbs(db: Db): TaskVerbs {
     ...queueVerbs(db),
     due: (nowMs, limit) =>
       db.all<TaskRow>(
-        `${SELECT_TASK} WHERE t.wakes_at IS NOT NULL AND t.wakes_at <= ? ORDER BY t.wakes_at LIMIT ?`,
+        `${SELECT_TASK} WHERE t.wakes_at IS NOT NULL AND t.wakes_at <= ? ORDER BY t.wakes_at LIMIT ${limit}`,
         nowMs,
-        limit,
       ),
     heldBySession: (agentId, sessionId) =>
       db.all<TaskRow>(

@@ -1,0 +1,79 @@
+import type { Context } from "./context.js";
+import type { TaskRow } from "./rows.js";
+import type { QueueFilter, ReadyLimit, Tx } from "./store.js";
+
+/**
+ * The head of the queue for the claims of one transaction. Fifty claims that came together read the next fifty tasks in
+ * one statement, not in fifty. Whatever else touches the queue in the same transaction spoils what was read ahead.
+ */
+export class QueueHeads {
+  readonly #limit: ReadyLimit;
+  #heads = new Map<string, TaskRow[]>();
+
+  constructor(
+    private readonly tx: Tx,
+    claims: number,
+  ) {
+    this.#limit = claims <= 1 ? 1 : claims <= 8 ? 8 : 64;
+  }
+
+  spoil(): void {
+    if (this.#heads.size > 0) this.#heads = new Map();
+  }
+
+  /** The best task for the filter, left in place. */
+  async first(filter: QueueFilter): Promise<TaskRow | undefined> {
+    return (await this.#best(filter))?.[0];
+  }
+
+  /** The best task for the filter; the caller takes it from the queue. */
+  async take(filter: QueueFilter): Promise<TaskRow | undefined> {
+    return (await this.#best(filter))?.shift();
+  }
+
+  async #best(filter: QueueFilter): Promise<TaskRow[] | undefined> {
+    const everybodys = await this.#head(filter, "", this.#limit);
+    const own = await this.#head(filter, filter.agentId, 1);
+    const [a, b] = [everybodys[0], own[0]];
+    if (!a || !b) return b ? own : everybodys;
+    return b.priority > a.priority || (b.priority === a.priority && b.seq < a.seq) ? own : everybodys;
+  }
+
+  async #head(filter: QueueFilter, assignedTo: string, limit: ReadyLimit): Promise<TaskRow[]> {
+    const key = JSON.stringify([filter.workspaceId, filter.projectId, assignedTo, filter.labels]);
+    let head = this.#heads.get(key);
+    // An empty rest says nothing of what lies behind it; an empty reading says that there is nothing.
+    if (head === undefined || (head.length === 0 && head !== NOTHING)) {
+      const rows = await this.tx.tasks.ready(filter, assignedTo, limit);
+      head = rows.length === 0 ? NOTHING : rows;
+      this.#heads.set(key, head);
+    }
+    return head;
+  }
+}
+
+const NOTHING: TaskRow[] = [];
+
+/**
+ * An upper bound of each agent's live claims: counted once, then grown by what it is granted. Only an agent near its
+ * limit is counted again.
+ */
+export class ClaimsMade {
+  #atMost = new Map<string, number>();
+
+  forget(): void {
+    this.#atMost.clear();
+  }
+
+  /** The agent's live claims, or more, with `wanted` more on their way; exact when they would reach the limit. */
+  async plus(context: Context, wanted: number, limit: number): Promise<number> {
+    const known = this.#atMost.get(context.agent.id);
+    if (known !== undefined && known + wanted <= limit) {
+      this.#atMost.set(context.agent.id, known + wanted);
+      return known;
+    }
+    const live = await context.tx.leases.countLive(context.agent.id, context.nowMs, limit);
+    this.#atMost.set(context.agent.id, live + wanted);
+    return live;
+  }
+}
