@@ -1,0 +1,248 @@
+import type { OperationName } from "../contract/operations.js";
+
+/** What the rows of a list are, for the table that shows them. */
+export type Noun = "task" | "claim" | "agent" | "session" | "project" | "event" | "history" | "comment" | "link";
+
+/** One command that is an operation: its words, and what stands on the line without a flag. */
+export interface CommandRow {
+  readonly words: string;
+  readonly operation: OperationName;
+  /** Fields given by position, each required. */
+  readonly positionals?: readonly string[];
+  /** The operation that is meant when a task's id is given by position. */
+  readonly named?: OperationName;
+  readonly examples: readonly string[];
+  readonly rows?: Noun;
+  /** Which fields of a single record people see; all without it. */
+  readonly fields?: readonly string[];
+  /** An older form, kept out of help. */
+  readonly hidden?: true;
+}
+
+const brief = [
+  "id",
+  "project_id",
+  "priority",
+  "labels",
+  "assigned_to_agent_id",
+  "not_before",
+  "attempts",
+  "lease_expires_at",
+  "lease_id",
+  "fence",
+  "state",
+  "state_detail",
+  "description",
+  "context",
+  "handoff_note",
+  "checkpoint",
+  "progress",
+  "result",
+  "failure_reason",
+  "cancel_requested",
+  "cancel_reason",
+];
+const ID = "4f2a…";
+const task = { positionals: ["task_id"], fields: brief } as const;
+const agent = { positionals: ["agent_id"] } as const;
+const session = { positionals: ["session_id"] } as const;
+
+/** Every command that is one operation. `dibs work`, `up`, `mcp`, `demo` and `workspace add` are written out elsewhere. */
+export const commands: readonly CommandRow[] = [
+  {
+    words: "task add",
+    operation: "create_task",
+    positionals: ["content"],
+    fields: brief,
+    examples: [
+      'dibs task add "Fix the login test" --label tests --priority 3',
+      `dibs task add "Nightly report" --not-before 2026-08-01T02:00:00Z --context '{"report":7}'`,
+    ],
+  },
+  {
+    words: "task add-many",
+    operation: "create_tasks",
+    rows: "task",
+    examples: [`echo '{"tasks":[{"content":"one"},{"content":"two"}]}' | dibs task add-many --json-input -`],
+  },
+  {
+    words: "task list",
+    operation: "list_tasks",
+    rows: "task",
+    examples: ["dibs task list --ready --label tests", "dibs task list --status failed --json"],
+  },
+  { words: "task show", operation: "get_task", positionals: ["task_id"], examples: [`dibs task show ${ID}`] },
+  { words: "task why", operation: "get_task_why", positionals: ["task_id"], examples: [`dibs task why ${ID}`] },
+  {
+    words: "task claim",
+    operation: "claim_next_task",
+    named: "claim_task",
+    fields: brief,
+    rows: "task",
+    examples: [
+      "dibs task claim --label tests --wait-seconds 30",
+      `dibs task claim ${ID} --lease-seconds 600`,
+      `dibs task claim ${ID} --takeover --reason "my laptop died"`,
+    ],
+  },
+  {
+    words: "task heartbeat",
+    operation: "heartbeat_task",
+    ...task,
+    examples: [`dibs task heartbeat ${ID} --progress '{"done":3,"of":9}'`],
+  },
+  {
+    words: "task release",
+    operation: "release_task",
+    ...task,
+    examples: [`dibs task release ${ID} --handoff "half done, see branch feat/login"`],
+  },
+  {
+    words: "task complete",
+    operation: "complete_task",
+    ...task,
+    examples: [`dibs task complete ${ID} --result '{"commit":"1f3c"}'`],
+  },
+  {
+    words: "task fail",
+    operation: "fail_task",
+    ...task,
+    examples: [`dibs task fail ${ID} --reason "no network" --retry`],
+  },
+  {
+    words: "task cancel",
+    operation: "cancel_task",
+    ...task,
+    examples: [`dibs task cancel ${ID} --reason "no longer needed"`],
+  },
+  {
+    words: "task reopen",
+    operation: "reopen_task",
+    ...task,
+    examples: [`dibs task reopen ${ID} --reason "came back"`],
+  },
+  {
+    words: "task state",
+    operation: "set_task_state",
+    positionals: ["task_id", "state"],
+    fields: brief,
+    examples: [`dibs task state ${ID} waiting_input --detail "which branch?"`],
+  },
+  {
+    words: "task force-release",
+    operation: "force_release_task",
+    ...task,
+    examples: [`dibs task force-release ${ID} --reason "its agent hangs"`],
+  },
+  {
+    words: "task retry",
+    operation: "retry_task",
+    ...task,
+    examples: [`dibs task retry ${ID} --reason "server mended"`],
+  },
+  {
+    words: "task update",
+    operation: "update_task",
+    ...task,
+    examples: [`dibs task update ${ID} --priority 4`, `dibs task update ${ID} --clear due_date --if-version 3`],
+  },
+  { words: "task delete", operation: "delete_task", positionals: ["task_id"], examples: [`dibs task delete ${ID}`] },
+  {
+    words: "task comment",
+    operation: "add_comment",
+    positionals: ["task_id", "body"],
+    examples: [`dibs task comment ${ID} "fails on Node 20 only"`],
+  },
+  {
+    words: "task comments",
+    operation: "list_comments",
+    positionals: ["task_id"],
+    rows: "comment",
+    examples: [`dibs task comments ${ID}`],
+  },
+  {
+    words: "task link",
+    operation: "add_link",
+    positionals: ["task_id", "url"],
+    examples: [`dibs task link ${ID} https://example.org/pull/7 --kind pull_request`],
+  },
+  {
+    words: "task links",
+    operation: "list_links",
+    positionals: ["task_id"],
+    rows: "link",
+    examples: [`dibs task links ${ID}`],
+  },
+  {
+    words: "task history",
+    operation: "get_task_history",
+    positionals: ["task_id"],
+    rows: "history",
+    examples: [`dibs task history ${ID}`],
+  },
+  {
+    words: "agent add",
+    operation: "create_agent",
+    positionals: ["name"],
+    examples: ["dibs agent add builder-1", "dibs agent add lead --role coordinator --json"],
+  },
+  { words: "agent list", operation: "list_agents", rows: "agent", examples: ["dibs agent list"] },
+  { words: "agent me", operation: "get_me", examples: ["dibs agent me"] },
+  { words: "agent show", operation: "get_agent", ...agent, examples: [`dibs agent show ${ID}`] },
+  {
+    words: "agent update",
+    operation: "update_agent",
+    ...agent,
+    examples: [`dibs agent update ${ID} --role coordinator`],
+  },
+  { words: "agent delete", operation: "delete_agent", ...agent, examples: [`dibs agent delete ${ID} --force`] },
+  {
+    words: "agent rotate",
+    operation: "rotate_agent_key",
+    ...agent,
+    examples: [`dibs agent rotate ${ID} --grace-seconds 600`],
+  },
+  { words: "agent revoke", operation: "revoke_agent_key", ...agent, examples: [`dibs agent revoke ${ID} --release`] },
+  {
+    words: "session open",
+    operation: "open_session",
+    examples: ["export DIBS_SESSION=$(dibs session open --client my-worker --json | jq -r .id)"],
+  },
+  { words: "session list", operation: "list_sessions", rows: "session", examples: ["dibs session list"] },
+  { words: "session show", operation: "get_session", ...session, examples: [`dibs session show ${ID}`] },
+  {
+    words: "session heartbeat",
+    operation: "heartbeat_session",
+    ...session,
+    examples: [`dibs session heartbeat ${ID}`],
+  },
+  { words: "session end", operation: "end_session", ...session, examples: [`dibs session end ${ID}`] },
+  { words: "session ack", operation: "ack_notices", examples: [`dibs session ack --id ${ID}`] },
+  { words: "project add", operation: "create_project", positionals: ["key"], examples: ["dibs project add web"] },
+  { words: "project list", operation: "list_projects", rows: "project", examples: ["dibs project list"] },
+  { words: "project show", operation: "get_project", positionals: ["project_id"], examples: ["dibs project show web"] },
+  {
+    words: "project update",
+    operation: "update_project",
+    positionals: ["project_id"],
+    examples: ['dibs project update web --name "The web shop"'],
+  },
+  { words: "workspace show", operation: "get_workspace", examples: ["dibs workspace show"] },
+  {
+    words: "workspace set",
+    operation: "update_workspace",
+    examples: ["dibs workspace set --lease-seconds-default 600 --max-attempts 3"],
+  },
+  { words: "who", operation: "list_claims", rows: "claim", examples: ["dibs who", "dibs who --project-id web --json"] },
+  { words: "claims", operation: "count_claims", examples: ["dibs claims --json"], hidden: true },
+  { words: "events", operation: "list_events", rows: "event", examples: ["dibs events --follow --type task.claimed"] },
+];
+
+/** What the groups of commands are about. */
+export const groups: Readonly<Record<string, string>> = {
+  task: "Tasks: add, find, claim, keep, finish.",
+  agent: "Agents and their keys.",
+  session: "Sessions: who works, and holds what it claimed.",
+  project: "Projects: a queue of its own per repository.",
+  workspace: "The workspace and its settings.",
+};

@@ -1,0 +1,67 @@
+import { ConfigError } from "../config.js";
+import type { ClaimRow } from "../contract/claim.js";
+import { DibsError, EXIT, isDibsError } from "../contract/errors.js";
+import { commands } from "./commands.js";
+import type { Screen } from "./screen.js";
+import { shown } from "./shown-text.js";
+import { relative, when } from "./when.js";
+
+/** What a thrown thing means on the command line: the error to show and the exit status. */
+export interface Failure {
+  readonly error: DibsError;
+  readonly exit: number;
+}
+
+/** Anything thrown, as a `Failure`. A fault of our own keeps its text, so that it can be reported. */
+export function failureOf(thrown: unknown): Failure {
+  if (isDibsError(thrown)) return { error: thrown, exit: thrown.exit };
+  if (thrown instanceof ConfigError) return usage(thrown.message);
+  const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+  const error = new DibsError("internal", `A fault in Dibs itself: ${text}`, {}, { cause: thrown });
+  return { error, exit: error.exit };
+}
+
+/** A command line that can't be understood. */
+export function usage(message: string): Failure {
+  const error = new DibsError("invalid_input", message, { fields: [{ field: "command line", message }] });
+  return { error, exit: EXIT.usage };
+}
+
+/** Lines for a person: what is wrong, who holds it, and what can be done next. */
+export function failureLines(error: DibsError, screen: Screen): string[] {
+  const { paint } = screen;
+  const details = error.details as Record<string, unknown>;
+  const head = `${paint.red("dibs:")} ${shown(withCommands(error.message))} ${paint.dim(`(${error.code})`)}`;
+  const fields = list<{ field: string; message: string }>(details.fields)
+    .filter(({ message }) => !error.message.includes(message))
+    .map(({ field, message }) => `  ${shown(field)}: ${shown(message)}`);
+  const holders = [...list<ClaimRow>(details.holder ? [details.holder] : []), ...list<ClaimRow>(details.claims)];
+  const held = holders.filter((row) => row.agent_name).map((row) => `  ${holderLine(row, screen)}`);
+  const next = list<string>(details.next).map((move) => `  ${paint.dim("next:")} ${shown(withCommands(move))}`);
+  return [head, ...fields, ...held, ...next];
+}
+
+/** Who holds it, for what, since and until when, on one line. */
+function holderLine(row: ClaimRow, screen: Screen): string {
+  const client = row.client === null ? "" : ` · ${row.client}`;
+  const since = relative(Date.parse(row.claimed_at), screen.nowMs);
+  const until = when(Date.parse(row.expires_at), screen);
+  const who = shown(`${row.agent_name} (session ${row.session_id}${client})`);
+  return `${screen.paint.dim("held by")} ${who} for ${shown(`“${row.intent}”`)} · since ${since} · until ${until}`;
+}
+
+function list<T>(value: unknown): T[] {
+  return Array.isArray(value) ? (value as T[]) : [];
+}
+
+const commandOf = new Map<string, string>(
+  commands.flatMap(({ words, operation, named }) => [
+    [operation, `dibs ${words}`] as const,
+    ...(named ? [[named, `dibs ${words} ID`] as const] : []),
+  ]),
+);
+
+/** The core speaks of operations by name; here they are commands. */
+export function withCommands(text: string): string {
+  return text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => commandOf.get(word) ?? word);
+}

@@ -1,0 +1,109 @@
+import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { operations } from "../contract/operations.js";
+import type { CommandRow } from "./commands.js";
+import { usage } from "./failure.js";
+import { clearOption, flagsOf } from "./flags.js";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** What a finished command does with its exit status. */
+export type Finish = (exit: number) => void;
+
+/** The command of one row of the table: arguments, flags and help made from its operation. */
+export function operationCommand(row: CommandRow, finish: Finish): Command {
+  const command = new Command(row.words.split(" ").at(-1));
+  const chosen = [operations[row.operation], ...(row.named ? [operations[row.named]] : [])];
+  command.description(chosen.map(({ summary }) => summary).join(" With an id: "));
+  const positionals = row.positionals ?? [];
+  for (const field of positionals) command.addArgument(new Argument(`<${label(field)}>`));
+  if (row.named) command.addArgument(new Argument("[ID]", "the task; without it the next one"));
+  const flags = new Map(
+    chosen.flatMap((operation) =>
+      flagsOf(operation, taken(row, positionals)).map((flag) => [flag.field, flag] as const),
+    ),
+  );
+  for (const option of [...flags.values()].flatMap((flag) => flag.options)) command.addOption(option);
+  for (const option of sharedOptions(row)) command.addOption(option);
+  command.addHelpText("after", ["", "Examples:", ...row.examples.map((example) => `  $ ${example}`)].join("\n"));
+  command.action(async (...args: unknown[]) => {
+    const self = args.at(-1) as Command;
+    const values = self.optsWithGlobals();
+    const { runOperation, operationFor } = await import("./run-operation.js");
+    const { Output } = await import("./output.js");
+    const operation = operationFor(row, self.args.length > positionals.length);
+    const input = {
+      ...Object.fromEntries([...flags.values()].map((flag) => [flag.field, flag.read(values)])),
+      ...Object.fromEntries(((values.clear as string[]) ?? []).map((field) => [field, null])),
+      ...positional(row, positionals, self.args),
+    };
+    const asked = {
+      row,
+      operation,
+      input: fitting(row, input, Object.keys(operation.input.shape)),
+      jsonInput: values.jsonInput as string | undefined,
+      session: values.session as string | undefined,
+      ifVersion: values.ifVersion as number | undefined,
+      idempotencyKey: values.idempotencyKey as string | undefined,
+    };
+    const { readConfig } = await import("../config.js");
+    finish(await runOperation(asked, new Output(values.json === true, readConfig().color)));
+  });
+  return command;
+}
+
+function label(field: string): string {
+  return field.endsWith("_id") ? "ID" : field.toUpperCase();
+}
+
+function taken(row: CommandRow, positionals: readonly string[]): readonly string[] {
+  return row.named ? [...positionals, "task_id"] : positionals;
+}
+
+function positional(row: CommandRow, positionals: readonly string[], args: readonly string[]): Values {
+  const fields = row.named ? [...positionals, "task_id"] : positionals;
+  return Object.fromEntries(fields.map((field, at) => [field, args[at]]));
+}
+
+/** Only what was given; a flag that belongs to the command's other operation is a mistake. */
+function fitting(row: CommandRow, input: Values, allowed: readonly string[]): Values {
+  const given = Object.entries(input).filter(([, value]) => value !== undefined);
+  const astray = given.find(([field]) => row.named && !allowed.includes(field));
+  if (!astray) return Object.fromEntries(given);
+  const flag = `--${astray[0].replaceAll("_", "-")}`;
+  const hint = allowed.includes("task_id") ? "leave out the task's ID" : "name the task's ID";
+  throw usage(`${flag} can't be used here: ${hint}, or leave ${flag} out.`).error;
+}
+
+function sharedOptions(row: CommandRow): Option[] {
+  const operation = operations[row.operation];
+  const errors: readonly string[] = operation.errors;
+  const clear = clearOption(operation);
+  const whole = (text: string) => {
+    if (/^\d+$/.test(text)) return Number(text);
+    throw new InvalidArgumentError("It must be a whole number.");
+  };
+  return [
+    ...(clear ? [clear] : []),
+    ...(errors.includes("version_mismatch")
+      ? [new Option("--if-version <n>", "Refuse unless the record still has this version.").argParser(whole)]
+      : []),
+    ...(operation.effect === "write"
+      ? [
+          new Option(
+            "--idempotency-key <text>",
+            "Repeat a call safely: the same key gives the first answer.",
+          ).hideHelp(),
+        ]
+      : []),
+    new Option("--json-input <json>", "Fields as one JSON object; `-` reads it from stdin."),
+    ...globalOptions(),
+  ];
+}
+
+/** What every command takes, before or after its words. */
+export function globalOptions(): Option[] {
+  return [
+    new Option("--json", "Print exactly one JSON value; messages go to stderr."),
+    new Option("--session <id>", "Act in this session (else DIBS_SESSION, else this terminal's own)."),
+  ];
+}

@@ -1,0 +1,92 @@
+import type { Answer } from "../contract/operation.js";
+import { cardLines } from "./card.js";
+import type { CommandRow, Noun } from "./commands.js";
+import { type Failure, failureLines } from "./failure.js";
+import { columnsFor, paintStatus, statusOf } from "./rows.js";
+import { type Screen, screenOf } from "./screen.js";
+import { shown } from "./shown-text.js";
+import { tableLines } from "./table.js";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** What a command says: data to stdout, messages to stderr; with `json` exactly one JSON value to stdout. */
+export class Output {
+  readonly json: boolean;
+  readonly #color: boolean | undefined;
+
+  constructor(json: boolean, color: boolean | undefined) {
+    this.json = json;
+    this.#color = color;
+  }
+
+  /** The screen behind stdout, as it is at the given instant of the deciding clock. */
+  screen(nowMs = Date.now()): Screen {
+    return screenOf(process.stdout, this.#color, nowMs);
+  }
+
+  data(lines: readonly string[]): void {
+    if (lines.length > 0) process.stdout.write(`${lines.join("\n")}\n`);
+  }
+
+  value(value: unknown): void {
+    process.stdout.write(`${JSON.stringify(value)}\n`);
+  }
+
+  /** A message that is no data. */
+  say(...lines: readonly string[]): void {
+    if (lines.length > 0) process.stderr.write(`${lines.join("\n")}\n`);
+  }
+
+  failure({ error }: Failure): void {
+    if (this.json) this.value(error.toProblem());
+    this.say(...failureLines(error, screenOf(process.stderr, this.#color, Date.now())));
+  }
+
+  /** An operation's answer, as JSON or for people. */
+  answer(row: CommandRow, answer: Answer<unknown>): void {
+    const screen = this.screen(answer.serverNowMs);
+    if (this.json) this.value(answer.body);
+    else this.data(answerLines(row, answer.body, screen));
+    const messages = this.json ? [] : noticeLines(answer.body);
+    if (answer.notices > 0 && messages.length === 0) {
+      messages.push(`${answer.notices} notice(s) wait for this session: dibs session show ID`);
+    }
+    if (answer.nextCursor) messages.push(`There is more: add --cursor ${answer.nextCursor}`);
+    this.say(...messages);
+  }
+}
+
+const NONE: Partial<Record<Noun, string>> = { claim: "Nobody holds anything.", history: "No events." };
+
+function answerLines(row: CommandRow, body: unknown, screen: Screen): string[] {
+  const { task, tasks, claims, ...rest } = body as Row;
+  const rows = Array.isArray(body) ? body : (tasks ?? claims);
+  if (Array.isArray(rows)) return listLines(row, rows as Row[], screen);
+  if (task === null) return [];
+  return recordLines(row, (task as Row | undefined) ?? rest, screen);
+}
+
+function listLines(row: CommandRow, rows: readonly Row[], screen: Screen): string[] {
+  const noun = row.rows ?? "claim";
+  if (rows.length === 0) return [screen.paint.dim(NONE[noun] ?? `No ${noun}s.`)];
+  return tableLines(columnsFor[noun], rows, screen);
+}
+
+function recordLines(row: CommandRow, record: Row, screen: Screen): string[] {
+  const { notices: _notices, ...fields } = record;
+  const title = titleOf(fields, screen);
+  const chosen = row.fields?.filter((field) => field in fields);
+  return [...(title ? [title] : []), ...cardLines(fields, screen, chosen?.length ? chosen : undefined)];
+}
+
+function titleOf(record: Row, screen: Screen): string | undefined {
+  if (typeof record.content === "string" && typeof record.status === "string") {
+    return `${paintStatus(statusOf(record), record, screen)}  ${screen.paint.bold(shown(record.content))}`;
+  }
+  return typeof record.name === "string" ? screen.paint.bold(shown(record.name)) : undefined;
+}
+
+function noticeLines(body: unknown): string[] {
+  const { notices } = body as { notices?: { id: string; message: string }[] };
+  return (notices ?? []).map(({ id, message }) => `! ${shown(message)}  (seen: dibs session ack --id ${id})`);
+}

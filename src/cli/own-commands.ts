@@ -1,0 +1,121 @@
+import { Command, InvalidArgumentError } from "commander";
+import type { Finish } from "./operation-command.js";
+import { Output } from "./output.js";
+
+interface OwnCommand {
+  readonly words: string;
+  readonly command: Command;
+  readonly hidden?: true;
+}
+type Values = Readonly<Record<string, unknown>>;
+type Run = (values: Values, args: readonly string[], output: Output) => Promise<number>;
+
+/** The commands that are more than one operation. What each does is loaded when it runs. */
+export function ownCommands(finish: Finish): OwnCommand[] {
+  return [workCommand(finish), up(finish), mcp(finish), demo(finish), demoAgent(finish), workspaceAdd(finish)];
+}
+
+function workCommand(finish: Finish): OwnCommand {
+  const command = new Command("work")
+    .description(
+      "Take task after task and run a command for each: it gets the task as JSON on stdin and in DIBS_TASK_ID, DIBS_TASK_CONTENT, DIBS_LEASE_ID, DIBS_FENCE and DIBS_SESSION. Exit status 0 completes the task with the end of stdout as its result; any other fails it with a retry, which counts as an attempt. The lease is kept meanwhile; when it is lost, or can't be known to be held, the command is stopped and the run ends with 5. On Ctrl-C and on a cancel request the command is stopped and its task released.",
+    )
+    .argument("<COMMAND...>", "the command and its arguments, best after --")
+    .option("--label <text>", "Only tasks that carry all of these. (repeatable)", collect)
+    .option("--project <id>", "Only this project (id or key).")
+    .option("--lease <seconds>", "Length of each lease; the workspace's default without it.", whole)
+    .option("--count <n>", "Sessions at work at once. (default: 1)", whole)
+    .option("--once", "One task per session, then end; with --drain don't wait for it.")
+    .option("--drain", "End when there is nothing to claim.")
+    .passThroughOptions();
+  examples(
+    command,
+    "dibs work -- ./do-task.sh",
+    `dibs work --label tests --count 3 --drain -- sh -c 'npm test -- "$DIBS_TASK_CONTENT"'`,
+  );
+  return running("work", command, finish, async (values, program, output) => {
+    const { work } = await import("./work.js");
+    const plan = {
+      program,
+      labels: values.label as string[] | undefined,
+      project: values.project as string | undefined,
+      leaseSeconds: values.lease as number | undefined,
+      count: (values.count as number | undefined) ?? 1,
+      once: values.once === true,
+      drain: values.drain === true,
+    };
+    return work(plan, output);
+  });
+}
+
+function up(finish: Finish): OwnCommand {
+  const command = new Command("up")
+    .description("Serve HTTP, MCP and the page.")
+    .option("--host <address>", "Address to listen on (else DIBS_HOST). (default: 127.0.0.1)")
+    .option("--port <n>", "Port to listen on, 0 for any free one (else DIBS_PORT). (default: 4747)")
+    .option("--store <store>", "sqlite:PATH (else DIBS_STORE). (default: your own file)");
+  examples(command, "dibs up", "dibs up --port 8080 --store sqlite:/srv/dibs/dibs.db");
+  return running("up", command, finish, async ({ host, port, store }, _args, output) => {
+    const { up } = await import("./up.js");
+    const flags = { host: host as string, port: port as string, store: store as string };
+    return up(flags, output);
+  });
+}
+
+function mcp(finish: Finish): OwnCommand {
+  const command = new Command("mcp").description("Serve MCP on stdin and stdout, for an agent's client to start.");
+  examples(command, "claude mcp add dibs -- dibs mcp");
+  return running("mcp", command, finish, async ({ session }, _args, output) => {
+    const { mcp } = await import("./mcp.js");
+    return mcp(session as string | undefined, output);
+  });
+}
+
+function demo(finish: Finish): OwnCommand {
+  const command = new Command("demo").description(
+    "Show it: two agents race for a task, the winner is killed, the other takes over. In a store that goes away again.",
+  );
+  examples(command, "dibs demo");
+  return running("demo", command, finish, async (_values, _args, output) => (await import("./demo.js")).demo(output));
+}
+
+/** One of the demo's racers, as a process of its own. */
+function demoAgent(finish: Finish): OwnCommand {
+  const command = new Command("demo-agent").argument("<ID>");
+  const run: Run = async (_values, [id = ""], output) => (await import("./demo-agent.js")).demoAgent(id, output);
+  return { ...running("demo-agent", command, finish, run), hidden: true };
+}
+
+function workspaceAdd(finish: Finish): OwnCommand {
+  const command = new Command("add")
+    .description("Add a workspace to the store's own file, and print its admin's key, once.")
+    .argument("<NAME>", "the new workspace");
+  examples(command, "dibs workspace add team-a");
+  return running("workspace add", command, finish, async (_values, [name = ""], output) => {
+    const { addWorkspace } = await import("./workspace-add.js");
+    return addWorkspace(name, output);
+  });
+}
+
+function examples(command: Command, ...lines: readonly string[]): void {
+  command.addHelpText("after", ["", "Examples:", ...lines.map((line) => `  $ ${line}`)].join("\n"));
+}
+
+function running(words: string, command: Command, finish: Finish, run: Run): OwnCommand {
+  command.action(async (...given: unknown[]) => {
+    const self = given.at(-1) as Command;
+    const values = self.optsWithGlobals();
+    const { readConfig } = await import("../config.js");
+    finish(await run(values, self.args, new Output(values.json === true, readConfig().color)));
+  });
+  return { words, command };
+}
+
+function collect(value: string, before: string[] | undefined): string[] {
+  return [...(before ?? []), value];
+}
+
+function whole(text: string): number {
+  if (/^[1-9]\d*$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number from 1 on.");
+}

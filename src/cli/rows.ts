@@ -1,0 +1,103 @@
+import type { Noun } from "./commands.js";
+import type { Screen } from "./screen.js";
+import type { Column } from "./table.js";
+import { lasting, relative, when } from "./when.js";
+
+type Row = Readonly<Record<string, unknown>>;
+
+const field = (title: string, name: string): Column => ({ title, text: (row) => textOf(row[name]) });
+const flexible = (title: string, name: string): Column => ({ ...field(title, name), flexible: true });
+const left = (name: string): Column => ({
+  title: "LEFT",
+  text: (row) => (typeof row[name] === "number" ? lasting(row[name]) : ""),
+  paint: (text, row, { paint }) => (Number(row[name]) < 30_000 ? paint.yellow(text) : text),
+});
+const time = (title: string, name: string, how: "ago" | "both" = "both"): Column => ({
+  title,
+  text: (row, screen) => {
+    const atMs = Date.parse(textOf(row[name]));
+    if (Number.isNaN(atMs)) return "";
+    return how === "ago" ? relative(atMs, screen.nowMs) : when(atMs, screen);
+  },
+});
+
+const happened: readonly Column[] = [
+  field("ID", "id"),
+  time("AT", "at"),
+  field("TYPE", "type"),
+  { title: "WHO", text: (row) => textOf((row.actor as Row | null)?.agent_name ?? "(the clock)") },
+];
+/** What an event carries, but for the ids, which say nothing to people. */
+const whatElse: Column = {
+  title: "DATA",
+  flexible: true,
+  text: (row) =>
+    Object.entries(row.data as Row)
+      .filter(([name]) => !name.endsWith("_id"))
+      .map(([name, value]) => `${name}=${textOf(value)}`)
+      .join(" "),
+};
+
+/** The columns in which each kind of record is listed. */
+export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
+  task: [
+    field("ID", "id"),
+    { title: "STATUS", text: statusOf, paint: (text, row, screen) => paintStatus(text, row, screen) },
+    field("PRIO", "priority"),
+    flexible("TITLE", "content"),
+    { title: "LABELS", text: (row) => (row.labels as string[]).join(",") },
+    left("lease_remaining_ms"),
+  ],
+  claim: [
+    { ...field("WHO", "agent_name"), paint: (text, _row, { paint }) => paint.cyan(text) },
+    field("HOLDS", "scope"),
+    flexible("INTENT", "intent"),
+    time("SINCE", "claimed_at", "ago"),
+    time("UNTIL", "expires_at"),
+    field("CLIENT", "client"),
+    field("BRANCH", "branch"),
+  ],
+  agent: [
+    field("ID", "id"),
+    field("NAME", "name"),
+    field("ROLE", "role"),
+    { title: "KEYS", text: (row) => String((row.keys as unknown[]).length) },
+    flexible("DESCRIPTION", "description"),
+  ],
+  session: [
+    field("ID", "id"),
+    field("AGENT", "agent_name"),
+    field("STATE", "state"),
+    field("HOLDS", "tasks_held"),
+    field("CLIENT", "client"),
+    flexible("WORKTREE", "worktree"),
+    field("BRANCH", "branch"),
+    time("STARTED", "started_at", "ago"),
+    left("remaining_ms"),
+  ],
+  project: [field("ID", "id"), field("KEY", "key"), flexible("NAME", "name")],
+  event: [...happened, field("TASK", "task_id"), whatElse],
+  history: [...happened, whatElse],
+  comment: [time("AT", "created_at"), field("WHO", "agent_name"), field("KIND", "kind"), flexible("BODY", "body")],
+  link: [time("AT", "created_at"), field("KIND", "kind"), flexible("URL", "url"), field("TITLE", "title")],
+};
+
+/** A task's status in a word or two: what a claim would meet. */
+export function statusOf(row: Row): string {
+  if (row.lapsed === true && row.status === "open") return "open (lapsed)";
+  if (row.status === "open" && row.ready === false) return "open (waits)";
+  if (row.cancel_requested === true) return `${row.status} (cancel?)`;
+  return textOf(row.status);
+}
+
+export function paintStatus(text: string, row: Row, { paint }: Screen): string {
+  if (row.status === "claimed") return paint.yellow(text);
+  if (row.status === "completed") return paint.green(text);
+  if (row.status === "failed") return paint.red(text);
+  return row.ready === true ? paint.cyan(text) : paint.dim(text);
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,95 @@
+import { text as textOf } from "node:stream/consumers";
+import type { Dibs } from "../client/dibs.js";
+import { type Config, readConfig } from "../config.js";
+import { EXIT, isDibsError } from "../contract/errors.js";
+import type { Answer, Operation } from "../contract/operation.js";
+import { operations } from "../contract/operations.js";
+import type { CommandRow } from "./commands.js";
+import { connect } from "./connect.js";
+import { jsonObject } from "./flags.js";
+import type { Output } from "./output.js";
+import { placeOf } from "./place.js";
+import { sessionHere } from "./session-here.js";
+
+/** One call as the command line gave it. */
+export interface Asked {
+  readonly row: CommandRow;
+  readonly operation: Operation;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** JSON text of further fields, or `-` for stdin. */
+  readonly jsonInput: string | undefined;
+  readonly session: string | undefined;
+  readonly ifVersion: number | undefined;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** Runs one operation and says what it answered. Gives the exit status; throws what the call throws. */
+export async function runOperation(asked: Asked, output: Output): Promise<number> {
+  const config = readConfig();
+  const interrupt = new AbortController();
+  process.once("SIGINT", () => interrupt.abort());
+  const given = asked.jsonInput === undefined ? {} : jsonObject(await textFrom(asked.jsonInput));
+  const connection = await connect(config);
+  try {
+    const answer = await ask(connection.dibs, config, asked, { ...given, ...asked.input }, interrupt.signal);
+    output.answer(asked.row, answer);
+    return statusFor(answer.body, output);
+  } catch (error) {
+    if (interrupt.signal.aborted) return EXIT.interrupted;
+    throw error;
+  } finally {
+    await connection.close();
+  }
+}
+
+async function textFrom(given: string): Promise<string> {
+  return given === "-" ? textOf(process.stdin) : given;
+}
+
+async function ask(
+  dibs: Dibs,
+  config: Config,
+  asked: Asked,
+  input: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<Answer<unknown>> {
+  const { operation, ifVersion, idempotencyKey } = asked;
+  const named = asked.session ?? config.session;
+  const sessionId = named ?? (concernsHolder(operation) ? await sessionHere(dibs, placeOf(process.cwd())) : undefined);
+  const bound = sessionId === undefined ? dibs : dibs.inSession(sessionId);
+  const full = await withLease(bound, operation, input);
+  return bound.call(operation.name as keyof typeof operations, full as never, { ifVersion, idempotencyKey, signal });
+}
+
+/** Whether the call is about what a session holds, so that it must come from one. */
+function concernsHolder({ effect, errors }: Operation): boolean {
+  return effect === "write" && (errors.includes("lease_lost") || errors.includes("task_claimed"));
+}
+
+/** A holder's write names the grant it means (R3): the one its session has now, if none was given. */
+async function withLease(dibs: Dibs, operation: Operation, input: Readonly<Record<string, unknown>>) {
+  const { task_id: taskId, lease_id: leaseId, fence } = input;
+  const takesLease = "lease_id" in operation.input.shape;
+  if (!takesLease || typeof taskId !== "string" || leaseId !== undefined || fence !== undefined) return input;
+  try {
+    const task = await dibs.getTask({ task_id: taskId });
+    const ours = task.claimed_by_session_id === dibs.sessionId && task.lease_id !== null;
+    return ours ? { ...input, lease_id: task.lease_id, fence: task.fence } : input;
+  } catch (error) {
+    // Whatever is wrong with the task, the call itself says it better.
+    if (isDibsError(error)) return input;
+    throw error;
+  }
+}
+
+function statusFor(body: unknown, output: Output): number {
+  const { task, tasks } = body as { task?: unknown; tasks?: unknown[] };
+  if (task !== null && tasks?.length !== 0) return EXIT.ok;
+  output.say("Nothing to claim.");
+  return EXIT.nothing;
+}
+
+/** The operation a command means: the named one when a task's id is given. */
+export function operationFor(row: CommandRow, hasId: boolean): Operation {
+  return operations[hasId && row.named ? row.named : row.operation];
+}

@@ -1,0 +1,62 @@
+import { readConfig } from "../config.js";
+import { EXIT } from "../contract/errors.js";
+import type { Output } from "./output.js";
+
+interface UpFlags {
+  readonly host: string | undefined;
+  readonly port: string | undefined;
+  readonly store: string | undefined;
+}
+
+/** Serves HTTP, MCP and the page until SIGINT or SIGTERM; a second signal ends the process at once. */
+export async function up(flags: UpFlags, output: Output): Promise<number> {
+  const config = readConfig({ DIBS_HOST: flags.host, DIBS_PORT: flags.port, DIBS_STORE: flags.store });
+  const stopped = signalled();
+  const { serve } = await import("../server.js");
+  const server = await serve(config);
+  if (output.json) output.value({ url: server.url, sign_in_link: server.signInLink });
+  else output.data(welcome(server, config.store, readConfig().store, output));
+  await stopped;
+  output.say("Stopping: calls in flight are answered; leases stay as they are.");
+  await server.stop();
+  return EXIT.ok;
+}
+
+function welcome(
+  server: { readonly url: string; readonly signInLink: string },
+  store: string,
+  usualStore: string,
+  output: Output,
+): string[] {
+  const { paint } = output.screen();
+  return [
+    `${paint.green("Dibs serves")} ${paint.bold(server.url)} ${paint.dim(`(store ${store})`)}`,
+    "",
+    `Who holds what, live (the link signs in once, within 10 minutes):`,
+    `  ${paint.cyan(server.signInLink)}`,
+    "",
+    "Try, in another terminal:",
+    ...(store === usualStore ? [] : [`  export DIBS_STORE=${quoted(store)}`]),
+    `  dibs task add "Say hello"`,
+    `  dibs work --once -- sh -c 'echo "doing: $DIBS_TASK_CONTENT"; sleep 20'`,
+    "  dibs who",
+    "",
+    paint.dim("Ctrl-C stops the server."),
+  ];
+}
+
+function quoted(text: string): string {
+  return /^[\w:/.-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function signalled(): Promise<void> {
+  return new Promise((resolve) => {
+    let signals = 0;
+    const onSignal = () => {
+      if (signals++ > 0) process.exit(EXIT.interrupted);
+      resolve();
+    };
+    process.on("SIGINT", onSignal);
+    process.on("SIGTERM", onSignal);
+  });
+}

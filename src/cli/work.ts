@@ -1,0 +1,182 @@
+import type { Dibs } from "../client/dibs.js";
+import { WorkStopped } from "../client/lease-keeper.js";
+import type { WorkItem } from "../client/work-item.js";
+import { readConfig } from "../config.js";
+import { EXIT, isDibsError } from "../contract/errors.js";
+import { Child, type ChildEnd } from "./child.js";
+import { connect } from "./connect.js";
+import { usage } from "./failure.js";
+import type { Output } from "./output.js";
+import { placeOf } from "./place.js";
+import { shown } from "./shown-text.js";
+import { canStart } from "./spawn-with.js";
+
+export interface WorkPlan {
+  readonly program: readonly string[];
+  readonly labels: readonly string[] | undefined;
+  readonly project: string | undefined;
+  readonly leaseSeconds: number | undefined;
+  /** Sessions at work at once. */
+  readonly count: number;
+  /** Each session takes one task and ends. */
+  readonly once: boolean;
+  /** End when there is nothing to claim. */
+  readonly drain: boolean;
+}
+
+/** The child has 5 s to end after its SIGTERM; this leaves it those before the lease is over. */
+const MARGIN_MS = 6_000;
+
+/** Runs a program per task until told to stop. Gives the exit status. */
+export async function work(plan: WorkPlan, output: Output): Promise<number> {
+  const [name = ""] = plan.program;
+  if (name.includes("=") || !canStart(name)) throw usage(`There is no program ${shown(name)} to run.`).error;
+  const connection = await connect(readConfig(), { lasting: true });
+  const crew = new Crew(plan, output);
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  for (const signal of signals) process.on(signal, () => crew.interrupt());
+  try {
+    const slots = Array.from({ length: plan.count }, () => crew.run(connection.dibs));
+    const failed = (await Promise.allSettled(slots)).find((slot) => slot.status === "rejected");
+    const exit = crew.exit();
+    if (failed && exit !== EXIT.leaseLost && exit !== EXIT.interrupted) throw failed.reason;
+    if (output.json) output.value(crew.counts);
+    return exit;
+  } finally {
+    await connection.close();
+  }
+}
+
+/** The sessions of one `dibs work`, and what became of what they took. */
+class Crew {
+  readonly counts = { completed: 0, failed: 0, released: 0, lost: 0 };
+  readonly #plan: WorkPlan;
+  readonly #output: Output;
+  readonly #stop = new AbortController();
+  readonly #children = new Set<Child>();
+  readonly #failing = new Set<string>();
+  #enough = false;
+  #interrupted = false;
+
+  constructor(plan: WorkPlan, output: Output) {
+    this.#plan = plan;
+    this.#output = output;
+  }
+
+  /** The first time everything winds up; the second time it ends at once. */
+  interrupt(): void {
+    if (this.#interrupted) {
+      for (const child of this.#children) child.kill();
+      process.exit(EXIT.interrupted);
+    }
+    this.#interrupted = true;
+    this.#output.say("Stopping: the running commands are told to end, their tasks go back to the queue.");
+    this.#stop.abort();
+  }
+
+  exit(): number {
+    const { completed, failed, released, lost } = this.counts;
+    if (this.#interrupted) return EXIT.interrupted;
+    if (lost > 0) return EXIT.leaseLost;
+    if (this.#failing.size > 0) return EXIT.error;
+    return this.#plan.once && completed + failed + released === 0 ? EXIT.nothing : EXIT.ok;
+  }
+
+  async run(dibs: Dibs): Promise<void> {
+    const { labels, project, leaseSeconds, drain, once } = this.#plan;
+    const { host, worktree, branch } = placeOf(process.cwd());
+    const items = dibs.work({
+      ...(labels ? { labels: [...labels] } : {}),
+      ...(project ? { project_id: project } : {}),
+      ...(leaseSeconds ? { leaseSeconds } : {}),
+      stopWhenEmpty: drain,
+      signal: this.#stop.signal,
+      marginMs: MARGIN_MS,
+      session: { client: "dibs-work", host, cwd: process.cwd(), worktree, branch },
+    });
+    for await (const item of items) {
+      await this.#do(item);
+      if (once || this.#enough) break;
+    }
+  }
+
+  async #do(item: WorkItem): Promise<void> {
+    this.#say(item, "claimed");
+    const child = new Child({
+      program: this.#plan.program,
+      variables: variablesFor(item),
+      stdin: `${JSON.stringify(item.record)}\n`,
+      echo: this.#output.json ? process.stderr : process.stdout,
+    });
+    this.#children.add(child);
+    const stop = () => {
+      if (settledByChild(item.signal.reason)) return;
+      this.#say(item, `stopping the command: ${(item.signal.reason as Error).message}`);
+      child.stop();
+    };
+    item.signal.addEventListener("abort", stop, { once: true });
+    if (item.signal.aborted) stop();
+    try {
+      await this.#settle(item, await child.ended);
+    } catch (error) {
+      if (!isDibsError(error, "lease_lost")) throw error;
+      if (settledByChild(error)) this.#say(item, "settled by the command itself");
+      else this.#lost(item);
+    } finally {
+      this.#children.delete(child);
+    }
+  }
+
+  async #settle(item: WorkItem, end: ChildEnd): Promise<void> {
+    if (item.signal.aborted && !settledByChild(item.signal.reason)) return this.#giveUp(item);
+    if (end.status === 0) {
+      const { output, truncated } = end;
+      await item.complete({ output, ...(truncated ? { output_truncated: true } : {}) });
+      this.counts.completed++;
+      this.#failing.delete(item.id);
+      return this.#say(item, "completed");
+    }
+    const how = typeof end.status === "number" ? `exit status ${end.status}` : `signal ${end.status}`;
+    const task = await item.fail(`The command ended with ${how}.`, { retry: true });
+    this.counts.failed++;
+    this.#failing.add(item.id);
+    const then = task.status === "failed" ? "no attempt is left" : "it goes back to the queue";
+    this.#say(item, `failed with ${how}; attempt ${task.attempts} of ${task.max_attempts}, ${then}`);
+  }
+
+  async #giveUp(item: WorkItem): Promise<void> {
+    const { reason } = item.signal.reason as WorkStopped;
+    if (reason === "lease_lost" || reason === "lease_unknown") return this.#lost(item);
+    const why = reason === "cancel_requested" ? "it is to be cancelled" : "the worker stops";
+    const task = await item.release(`The command was stopped: ${why}.`);
+    this.counts.released++;
+    this.#say(item, `released (${task.status}): ${why}`);
+  }
+
+  /** Somebody else may have the task: nothing more is begun, what runs may end. */
+  #lost(item: WorkItem): void {
+    this.counts.lost++;
+    this.#enough = true;
+    this.#say(item, "lost: its lease is over or can't be known to be held, the command was stopped");
+  }
+
+  #say(item: WorkItem, what: string): void {
+    this.#output.say(`${item.id}  ${shown(item.content)}: ${what}`);
+  }
+}
+
+/** The command may settle its task itself, through DIBS_SESSION; then the lease ended as it should. */
+function settledByChild(reason: unknown): boolean {
+  const error = reason instanceof WorkStopped ? reason.cause : reason;
+  return isDibsError(error, "lease_lost") && ["completed", "released"].includes(error.details.reason);
+}
+
+function variablesFor({ record, sessionId }: WorkItem): Record<string, string> {
+  return {
+    DIBS_TASK_ID: record.id,
+    DIBS_TASK_CONTENT: record.content,
+    DIBS_LEASE_ID: record.lease_id ?? "",
+    DIBS_FENCE: String(record.fence),
+    DIBS_SESSION: sessionId,
+  };
+}
