@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["src/**/*.test.ts", "console/src/**/*.test.ts", "test/**/*.test.ts"],
     // Processes, not threads: tests load a native SQLite driver and send signals.
     pool: "forks",
     maxWorkers: 2,
