@@ -34,7 +34,9 @@ export function inlineEngine(url: string, options: EngineOptions, onChanged: () 
     watch(on) {
       clearInterval(timer);
       if (!on) return;
+      // What was committed between the waiter's look and now is found by one more look.
       void store.changedElsewhere();
+      onChanged();
       timer = setInterval(async () => {
         if (await store.changedElsewhere()) onChanged();
       }, 50);

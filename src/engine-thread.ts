@@ -50,7 +50,9 @@ try {
     else if (message.kind === "watch") {
       clearInterval(watch);
       if (message.on) {
+        // What was committed between the waiter's look and now is found by one more look.
         void store.changedElsewhere();
+        send({ kind: "changed" });
         watch = setInterval(async () => {
           if (await store.changedElsewhere()) send({ kind: "changed" });
         }, WATCH_MS);

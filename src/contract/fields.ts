@@ -23,7 +23,7 @@ export const visibleText = (max: number) =>
 
 export const reason = visibleText(1000).describe("Why, for the people and agents concerned.");
 export const leaseSeconds = z
-  .int("must be a whole number of seconds")
+  .int("must be a whole number of seconds, 30..3600 unless the workspace has another range")
   .describe("Length of the lease in seconds; the workspace's default and range are 300 and 30..3600 unless changed.");
 export const waitSeconds = z
   .int("must be a whole number of seconds")

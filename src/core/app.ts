@@ -24,16 +24,32 @@ export class App {
   readonly #waiting: WaitingCalls;
   /** Calls under way by their idempotency key: a repeat shares the answer (R59). */
   readonly #underWay = new Map<string, Promise<Outcome>>();
+  /** Calls that wait, or will if they find nothing. */
+  #willWait = 0;
 
   constructor(private readonly options: AppOptions) {
-    this.#writes = new Lane(options.write, () => this.hint());
-    this.#reads = options.read ? new Lane(options.read, () => this.hint()) : this.#writes;
+    this.#writes = new Lane(options.write, () => this.#hintSoon());
+    this.#reads = options.read ? new Lane(options.read, () => undefined) : this.#writes;
     this.#waiting = new WaitingCalls((call) => this.#writes.submit(call, true), options.onWatch);
   }
 
   /** Something may have become claimable, in this process or another. */
   hint(): void {
     this.#waiting.hint();
+  }
+
+  /**
+   * After the answers of the batch were handed on, so that a call it left empty waits by now; and before the next batch,
+   * so that no newer call overtakes those that wait.
+   */
+  #hintSoon(): Promise<void> | undefined {
+    if (this.#willWait === 0) return undefined;
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        this.hint();
+        resolve();
+      });
+    });
   }
 
   /** Ends every wait at once with what it has. */
@@ -78,9 +94,17 @@ export class App {
   async #perform(call: EngineCall, signal: AbortSignal | undefined): Promise<Outcome> {
     const waitMs = call.name === "claim_next_task" ? Number(call.input.wait_seconds ?? 0) * 1000 : 0;
     if (waitMs === 0) return this.#writes.submit(call);
+    this.#willWait += 1;
+    try {
+      return await this.#claimOrWait(call, waitMs, signal);
+    } finally {
+      this.#willWait -= 1;
+    }
+  }
+
+  async #claimOrWait(call: EngineCall, waitMs: number, signal: AbortSignal | undefined): Promise<Outcome> {
     const signature = JSON.stringify([call.caller.identity, call.input]);
-    // Nobody overtakes an equal request that has waited longer.
-    if (this.#waiting.hasLike(signature)) return this.#waiting.wait(call, signature, undefined, waitMs, signal);
+    if (this.#waiting.mustQueue(signature)) return this.#waiting.wait(call, signature, undefined, waitMs, signal);
     const outcome = await this.#writes.submit(call);
     const empty = outcome.ok && outcome.emptyForMs !== undefined;
     if (!empty || signal?.aborted) return outcome;

@@ -119,7 +119,10 @@ export class Identities {
     return row ?? null;
   }
 
+  /** The agent's implicit session; a call that is granted several tasks opens it once. */
   async openImplicit(tx: Tx, agent: AgentRow): Promise<SessionRow> {
+    const open = await this.implicitSession(tx, agent);
+    if (open) return open;
     const row: Omit<SessionRow, "seq"> = {
       id: newId(tx.nowMs),
       workspace_id: agent.workspace_id,

@@ -17,19 +17,20 @@ interface Queued {
  */
 export class Lane {
   #queue: Queued[] = [];
+  #urgent: Queued[] = [];
   #busy = false;
 
   constructor(
     private readonly run: RunBatch,
-    /** Told after each batch in which something became claimable. */
-    private readonly onWoke: () => void,
+    /** Told after each batch in which something became claimable; the next batch goes when it has resolved. */
+    private readonly onWoke: () => Promise<void> | undefined,
   ) {}
 
-  /** `urgent` goes before what is queued: waiting calls were there first. */
+  /** `urgent` goes before what is queued, in its own order: waiting calls were there first. */
   submit(call: EngineCall, urgent = false): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       const queued = { call, resolve, reject };
-      if (urgent) this.#queue.unshift(queued);
+      if (urgent) this.#urgent.push(queued);
       else this.#queue.push(queued);
       // Calls of one turn of the event loop go together: they came together.
       if (!this.#busy) {
@@ -40,14 +41,15 @@ export class Lane {
   }
 
   async #pump(): Promise<void> {
-    while (this.#queue.length > 0) {
-      const batch = this.#queue.splice(0, BATCH_MAX);
+    while (this.#urgent.length + this.#queue.length > 0) {
+      const batch = this.#urgent.splice(0, BATCH_MAX);
+      batch.push(...this.#queue.splice(0, BATCH_MAX - batch.length));
       try {
         const { outcomes, woke } = await this.run(batch.map((each) => each.call));
         batch.forEach((each, at) => {
           each.resolve(outcomes[at] as Outcome);
         });
-        if (woke) this.onWoke();
+        if (woke) await this.onWoke();
       } catch (fault) {
         for (const each of batch) each.reject(fault);
       }

@@ -12,9 +12,13 @@ interface Waiter {
   fail(fault: unknown): void;
 }
 
+/** Waiters that look together in one transaction: the first few, then twice as many as long as there is something. */
+const LOOK_FIRST = 4;
+const LOOK_MAX = 64;
+
 /**
- * Calls that wait for something to claim, in order of arrival (R21). After a hint the first of each kind of request
- * tries; while it succeeds the next of its kind tries too. So a thousand waiters of one kind cost one look, not a thousand.
+ * Calls that wait for something to claim, in order of arrival (R21). After a hint they look in that order; one that finds
+ * nothing speaks for all of its kind. So a thousand waiters of one kind cost a few looks, not a thousand.
  */
 export class WaitingCalls {
   #waiting: Waiter[] = [];
@@ -29,13 +33,17 @@ export class WaitingCalls {
     private readonly onWatch: (watch: boolean) => void,
   ) {}
 
-  /** Whether an equal request waits already; a new one then queues behind it without a try of its own. */
-  hasLike(signature: string): boolean {
-    return this.#waiting.some((waiter) => waiter.signature === signature);
+  /**
+   * Whether a new request must queue behind those that wait, without a look of its own: an equal one waits, or others
+   * are about to look.
+   */
+  mustQueue(signature: string): boolean {
+    if (this.#waiting.length === 0) return false;
+    return this.#again || this.#trying || performance.now() >= this.#nextLook() || this.#hasLike(signature);
   }
 
-  get size(): number {
-    return this.#waiting.length;
+  #hasLike(signature: string): boolean {
+    return this.#waiting.some((waiter) => waiter.signature === signature);
   }
 
   /** Resolves with the first grant, or with `empty` when `waitMs` are over or the caller went away. */
@@ -68,8 +76,8 @@ export class WaitingCalls {
       const giveUp = () => waiter.settle(waiter.empty);
       const deadline = setTimeout(giveUp, waitMs);
       signal?.addEventListener("abort", giveUp, { once: true });
-      if (this.#waiting.length === 0) this.onWatch(true);
       this.#waiting.push(waiter);
+      if (this.#waiting.length === 1) this.onWatch(true);
       if (empty?.ok) this.#learn(signature, empty.emptyForMs ?? null);
       else this.hint();
     });
@@ -79,8 +87,7 @@ export class WaitingCalls {
   hint(): void {
     if (this.#waiting.length === 0) return;
     this.#again = true;
-    // After the answers of the batch that woke us were handed on, so that a call it left empty is waiting by now.
-    if (!this.#trying) setImmediate(() => void this.#tryAll());
+    if (!this.#trying) void this.#tryAll();
   }
 
   /** Ends every wait with what it has: the server stops. */
@@ -89,36 +96,47 @@ export class WaitingCalls {
   }
 
   async #tryAll(): Promise<void> {
-    if (this.#trying) return;
     this.#trying = true;
     while (this.#again) {
       this.#again = false;
-      const first = new Map<string, Waiter>();
-      for (const waiter of this.#waiting) if (!first.has(waiter.signature)) first.set(waiter.signature, waiter);
-      await Promise.all([...first.values()].map((waiter) => this.#try(waiter)));
+      await this.#look();
     }
     this.#trying = false;
   }
 
-  async #try(waiter: Waiter): Promise<void> {
-    let outcome: Outcome;
+  async #look(): Promise<void> {
+    const looked = new Set<Waiter>();
+    const empty = new Set<string>();
+    for (let size = LOOK_FIRST; ; size = Math.min(2 * size, LOOK_MAX)) {
+      const due = this.#waiting.filter((waiter) => !looked.has(waiter) && !empty.has(waiter.signature));
+      if (due.length === 0) return;
+      const together = due.slice(0, size).map(async (waiter) => {
+        looked.add(waiter);
+        if (!(await this.#try(waiter))) empty.add(waiter.signature);
+      });
+      await Promise.all(together);
+    }
+  }
+
+  /** False when there was nothing for it. */
+  async #try(waiter: Waiter): Promise<boolean> {
     try {
-      outcome = await this.submit(waiter.call);
+      const outcome = await this.submit(waiter.call);
+      if (outcome.ok && outcome.emptyForMs !== undefined) {
+        waiter.empty = outcome;
+        this.#learn(waiter.signature, outcome.emptyForMs);
+        return false;
+      }
+      waiter.settle(outcome);
     } catch (fault) {
       waiter.fail(fault);
-      return;
     }
-    if (outcome.ok && outcome.emptyForMs !== undefined) {
-      waiter.empty = outcome;
-      this.#learn(waiter.signature, outcome.emptyForMs);
-      return;
-    }
-    waiter.settle(outcome);
-    this.#again = true;
+    return true;
   }
 
   /** Remembers when the clock alone may give this kind of request something. */
   #learn(signature: string, emptyForMs: number | null): void {
+    if (!this.#hasLike(signature)) return;
     this.#wakeAt.set(signature, performance.now() + Math.min(emptyForMs ?? TIMER_MAX_MS, TIMER_MAX_MS));
     this.#arm();
   }
@@ -126,15 +144,19 @@ export class WaitingCalls {
   #arm(): void {
     clearTimeout(this.#timer);
     if (this.#waiting.length === 0) return;
-    const next = Math.min(...this.#wakeAt.values());
-    this.#timer = setTimeout(() => this.hint(), Math.max(1, next - performance.now()));
+    this.#timer = setTimeout(() => this.hint(), Math.max(1, this.#nextLook() - performance.now()));
+  }
+
+  /** When the clock alone may give one of them something. */
+  #nextLook(): number {
+    return Math.min(...this.#wakeAt.values());
   }
 
   #remove(waiter: Waiter): void {
     const at = this.#waiting.indexOf(waiter);
     if (at === -1) return;
     this.#waiting.splice(at, 1);
-    if (!this.hasLike(waiter.signature)) this.#wakeAt.delete(waiter.signature);
+    if (!this.#hasLike(waiter.signature)) this.#wakeAt.delete(waiter.signature);
     if (this.#waiting.length > 0) return;
     clearTimeout(this.#timer);
     this.onWatch(false);

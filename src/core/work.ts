@@ -6,22 +6,12 @@ import type { Context, Handler, Reply } from "./context.js";
 import { record } from "./events.js";
 import { roleAtLeast } from "./identity.js";
 import { newId } from "./ids.js";
-import {
-  endByForce,
-  endByHolder,
-  holds,
-  type LeaseProof,
-  type LostLease,
-  leaseLost,
-  leaseSecondsOf,
-  notifyLost,
-  renew,
-} from "./leases.js";
+import { endByForce, endByHolder, holds, type LeaseProof, leaseSecondsOf, notifyLost, renew } from "./leases.js";
 import { noticesOf } from "./notices.js";
 import { heldByOther, quoted, refusalToClaim } from "./refusals.js";
 import type { TaskRow } from "./rows.js";
+import { refuseLate, refuseLost } from "./stale-writes.js";
 import type { TaskChange } from "./store.js";
-import { keepComment } from "./task-notes.js";
 import { fate, OUT_OF_QUEUE, queuePlace, taskState } from "./task-state.js";
 import { ATTEMPTS_EXHAUSTED, taskView } from "./task-view.js";
 import { mayChange, taskOf } from "./tasks.js";
@@ -35,26 +25,6 @@ const leaseOf = (row: TaskRow) => ({
   agent_id: row.holder_agent,
   session_id: row.holder_session,
 });
-
-/**
- * The refusal of a holder's write that came without the right to it. It leaves one event a session, task and minute
- * (R51), written by the clock of the refusal.
- */
-async function refuseLost(context: Context, row: TaskRow, proof: LeaseProof): Promise<Reply> {
-  const { refusal } = await refuseStale(context, row, proof);
-  return { body: null, refusal };
-}
-
-async function refuseStale(context: Context, row: TaskRow, proof: LeaseProof): Promise<LostLease> {
-  const lost = await leaseLost(context, row, proof);
-  const refused = await context.tx.events.lastOf(row.id, ["stale_write.refused"], 200);
-  const sessionId = context.session?.id ?? null;
-  const mine = refused.find((event) => event.session_id === sessionId && event.agent_id === context.agent.id);
-  if (mine && context.nowMs - mine.at < 60_000) return lost;
-  const { lease_id, fence } = proof;
-  await record(context, "stale_write.refused", row, { lease_id, fence, reason: lost.refusal.details.reason });
-  return lost;
-}
 
 export const heartbeat_task: Handler<Input<"heartbeat_task">> = async (context, input) => {
   const row = await taskOf(context, input.task_id);
@@ -177,16 +147,6 @@ export const complete_task: Handler<Input<"complete_task">> = async (context, in
   context.woke();
   return view(context, after);
 };
-
-/** A late result never changes what was delivered; it is kept as a comment, once per lost lease (R7). */
-async function refuseLate(context: Context, row: TaskRow, proof: LeaseProof, result: string | null): Promise<Reply> {
-  const { refusal, leaseId } = await refuseStale(context, row, proof);
-  const reply = { body: null, refusal };
-  if (result === null || leaseId === null || (await context.tx.notes.hasLateResult(leaseId))) return reply;
-  const comment = await keepComment(context, row, result, "late_result", leaseId);
-  await record(context, "task.commented", row, { comment_id: comment.id, kind: "late_result", lease_id: leaseId });
-  return reply;
-}
 
 export const fail_task: Handler<Input<"fail_task">> = async (context, input) => {
   const row = await taskOf(context, input.task_id);
