@@ -9,6 +9,8 @@ import { createHttp } from "./http/app.js";
 import { type OpenStore, open } from "./index.js";
 import { createMcpHttp } from "./mcp/http.js";
 
+export { type Config, readConfig } from "./config.js";
+
 const CONSOLE_DIR = fileURLToPath(new URL("../console/dist", import.meta.url));
 
 export interface Served {

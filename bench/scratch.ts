@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A folder for one run, removed at its end. DIBS_BENCH_DIR puts it on the disk to be measured. */
+export function scratchFolder(): { path: (name: string) => string; remove: () => void } {
+  const folder = mkdtempSync(join(process.env.DIBS_BENCH_DIR ?? tmpdir(), "dibs-bench-"));
+  return { path: (name) => join(folder, name), remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+interface Database {
+  exec(sql: string): void;
+  close(): void;
+}
+
+/** Runs SQL on a store's file, to put a million rows there in seconds; what is measured goes through Dibs. */
+export function seed(path: string, sql: string): void {
+  const require = createRequire(import.meta.url);
+  let database: Database;
+  try {
+    database = new (require("better-sqlite3") as new (path: string) => Database)(path);
+  } catch {
+    const { DatabaseSync } = require("node:sqlite") as { DatabaseSync: new (path: string) => Database };
+    database = new DatabaseSync(path);
+  }
+  database.exec("PRAGMA synchronous = OFF");
+  database.exec(`BEGIN; ${sql}; COMMIT`);
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  database.close();
+}
