@@ -95,7 +95,11 @@ export function sendRaw(
   body?: unknown,
 ): Promise<RawAnswer> {
   const plain = body === undefined || typeof body === "string" || body instanceof Uint8Array;
-  const given = Object.entries({ ...(plain ? {} : { "content-type": "application/json" }), ...headers });
+  const bytes = plain ? body : JSON.stringify(body);
+  // Node announces the bodies of some methods only when told to.
+  const length = bytes === undefined || headers["transfer-encoding"] ? undefined : String(Buffer.byteLength(bytes));
+  const type = plain ? undefined : "application/json";
+  const given = Object.entries({ "content-type": type, "content-length": length, ...headers });
   const wanted = Object.fromEntries(given.filter(([, value]) => value !== undefined)) as Record<string, string>;
   return new Promise((resolve, reject) => {
     const sent = httpRequest({ host: "127.0.0.1", port, method, path, headers: wanted, agent: false }, (response) => {
@@ -116,7 +120,7 @@ export function sendRaw(
       });
     });
     sent.on("error", reject);
-    sent.end(plain ? body : JSON.stringify(body));
+    sent.end(bytes);
   });
 }
 
