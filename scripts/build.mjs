@@ -11,6 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root, run, runTool, say, tools } from "./steps.mjs";
@@ -75,9 +76,9 @@ function removeOrphans() {
 }
 
 function buildConsole() {
-  return run(process.execPath, ["node_modules/vite/bin/vite.js", "build", "--logLevel", "warn"], {
-    cwd: `${root}console`,
-  });
+  // npm may put Vite beside the console or at the root; Node knows where.
+  const vite = dirname(createRequire(`${root}console/package.json`).resolve("vite/package.json"));
+  return run(process.execPath, [`${vite}/bin/vite.js`, "build", "--logLevel", "warn"], { cwd: `${root}console` });
 }
 
 function hashOf(paths) {
