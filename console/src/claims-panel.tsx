@@ -3,6 +3,7 @@ import { Countdown } from "./countdown.js";
 import { type ShownRow, useDepartures } from "./departures.js";
 import { Age, Moment } from "./moment.js";
 import { Command, Nothing, Panel } from "./panel.js";
+import { shortId } from "./short-id.js";
 import type { Snapshot } from "./snapshot.js";
 
 const COLUMNS: readonly (readonly [name: string, width: string])[] = [
@@ -75,7 +76,7 @@ function ClaimRow({ shown: { row, ended }, snapshot, stale }: { shown: ShownRow;
             </span>
           )}
           <span title={`Session ${row.session_id}`} className="font-mono whitespace-nowrap">
-            {row.session_id.slice(0, 8)}
+            {shortId(row.session_id)}
             {row.implicit && " (implicit)"}
           </span>
         </span>
@@ -85,7 +86,7 @@ function ClaimRow({ shown: { row, ended }, snapshot, stale }: { shown: ShownRow;
           {row.intent}
         </span>
         <span className="block font-mono text-xs text-faint" title={row.scope}>
-          {row.scope.slice(0, 13)}
+          {row.task_id === null ? row.scope : `task ${shortId(row.task_id)}`}
         </span>
       </td>
       <td role="cell" className={`${cell} text-soft max-sm:col-span-2 max-sm:text-xs`}>

@@ -1,4 +1,5 @@
 import type { EventRow } from "./event-tail.js";
+import { shortId } from "./short-id.js";
 
 type Tone = "calm" | "late" | "hot" | "far" | "faint";
 
@@ -51,9 +52,9 @@ export function sentenceOf(
       ? told
       : event.task_id === null
         ? undefined
-        : (titles.get(event.task_id) ?? `task ${event.task_id.slice(0, 8)}`);
+        : (titles.get(event.task_id) ?? `task ${shortId(event.task_id)}`);
   // Of a lease that ended by the clock nobody is the actor, but somebody had it.
   const holder = event.type === "lease.expired" ? event.data.agent_id : undefined;
-  const lost = typeof holder === "string" ? (agentNames?.get(holder) ?? holder.slice(0, 8)) : undefined;
+  const lost = typeof holder === "string" ? (agentNames?.get(holder) ?? shortId(holder)) : undefined;
   return { actor: event.actor?.agent_name ?? lost, verb, tone, object };
 }

@@ -1,5 +1,6 @@
 import { Age } from "./moment.js";
 import { Command, Nothing, Panel } from "./panel.js";
+import { shortId } from "./short-id.js";
 import type { Snapshot, Task } from "./snapshot.js";
 
 const SHOWN = 25;
@@ -44,7 +45,7 @@ export function QueuePanel({ snapshot, stale, agentNames }: QueueProps) {
 }
 
 function ReadyTask({ task, snapshot, agentNames }: { task: Task } & Omit<QueueProps, "stale">) {
-  const nameOf = (id: string) => agentNames?.get(id) ?? id.slice(0, 8);
+  const nameOf = (id: string) => agentNames?.get(id) ?? shortId(id);
   return (
     <li className="flex gap-3 border-b border-faint-line px-4 py-2 text-[0.96rem] last:border-0">
       <Priority value={task.priority} />
