@@ -12,7 +12,7 @@ export async function check() {
   const startedAt = performance.now();
   await step(
     "format and lint",
-    () => runTool(tools.biome, ["ci", "--error-on-warnings"], { show: "failure" }),
+    () => runTool(tools.biome, ["ci", "--error-on-warnings", "--colors=off"], { show: "failure" }),
     "`npm run fix` repairs most of it.",
   );
   for (const project of PROJECTS.filter((path) => existsSync(root + path)))
