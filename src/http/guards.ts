@@ -105,7 +105,7 @@ const mediaTypeGuard: Guard = (request) => {
 // `application/json`, with no parameter but the one charset JSON has.
 const JSON_TYPE = /^application\/json[\t ]*(;[\t ]*charset[\t ]*=[\t ]*"?utf-?8"?[\t ]*)?;?$/i;
 
-export function isJson(contentType: string | undefined): boolean {
+function isJson(contentType: string | undefined): boolean {
   return contentType === "application/json" || (contentType !== undefined && JSON_TYPE.test(contentType.trim()));
 }
 

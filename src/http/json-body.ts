@@ -6,7 +6,7 @@ import { jsonFault } from "./json-fault.js";
 const BODY = "(body)";
 
 /** Levels of arrays and objects a body may have, the outermost counted. */
-export const DEPTH_MAX = 32;
+const DEPTH_MAX = 32;
 
 /** Keys that name an object's machinery in JavaScript; nobody who merges objects should meet them as data. */
 const FORBIDDEN_KEYS = new Set(["__proto__", "constructor"]);
