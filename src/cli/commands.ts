@@ -15,6 +15,8 @@ export interface CommandRow {
   readonly rows?: Noun;
   /** Which fields of a single record people see; all without it. */
   readonly fields?: readonly string[];
+  /** With `--follow` it goes on with what comes. */
+  readonly follow?: true;
   /** An older form, kept out of help. */
   readonly hidden?: true;
 }
@@ -235,7 +237,13 @@ export const commands: readonly CommandRow[] = [
   },
   { words: "who", operation: "list_claims", rows: "claim", examples: ["dibs who", "dibs who --project-id web --json"] },
   { words: "claims", operation: "count_claims", examples: ["dibs claims --json"], hidden: true },
-  { words: "events", operation: "list_events", rows: "event", examples: ["dibs events --follow --type task.claimed"] },
+  {
+    words: "events",
+    operation: "list_events",
+    rows: "event",
+    follow: true,
+    examples: ["dibs events --follow --type task.claimed"],
+  },
 ];
 
 /** What the groups of commands are about. */

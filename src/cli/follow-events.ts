@@ -13,14 +13,15 @@ const PAGE = 1000;
  * Prints events as they happen, until interrupted: from now on, or after the event named. With `json` one JSON value
  * a line.
  */
-export async function followEvents(input: Input<"list_events">, session: string | undefined, output: Output) {
+export async function followEvents(input: Input<"list_events">, output: Output): Promise<number> {
   const stop = new AbortController();
   process.once("SIGINT", () => stop.abort());
   process.once("SIGTERM", () => stop.abort());
   const connection = await connect(readConfig(), { lasting: true });
-  const dibs = session === undefined ? connection.dibs : connection.dibs.inSession(session);
+  const { dibs } = connection;
   try {
     let after = input.after ?? (await lastId(dibs, input));
+    output.say("Following events; Ctrl-C ends it.");
     while (!stop.signal.aborted) {
       const page = await dibs.listEvents({ ...input, after, limit: PAGE });
       print(page, output);

@@ -46,7 +46,10 @@ export function operationCommand(row: CommandRow, finish: Finish): Command {
       idempotencyKey: values.idempotencyKey as string | undefined,
     };
     const { readConfig } = await import("../config.js");
-    finish(await runOperation(asked, new Output(values.json === true, readConfig().color)));
+    const output = new Output(values.json === true, readConfig().color);
+    if (values.follow !== true) return finish(await runOperation(asked, output));
+    const { followEvents } = await import("./follow-events.js");
+    finish(await followEvents(asked.input, output));
   });
   return command;
 }
@@ -84,6 +87,9 @@ function sharedOptions(row: CommandRow): Option[] {
   };
   return [
     ...(clear ? [clear] : []),
+    ...(row.follow
+      ? [new Option("--follow", "Go on with what comes, until Ctrl-C; with --json one value a line.")]
+      : []),
     ...(errors.includes("version_mismatch")
       ? [new Option("--if-version <n>", "Refuse unless the record still has this version.").argParser(whole)]
       : []),

@@ -32,8 +32,11 @@ export async function runOperation(asked: Asked, output: Output): Promise<number
   const connection = await connect(config);
   try {
     const answer = await ask(connection.dibs, config, asked, { ...given, ...asked.input }, interrupt.signal);
+    const nothing = isNothing(answer.body);
+    if (nothing && interrupt.signal.aborted) return EXIT.interrupted;
     output.answer(asked.row, answer);
-    return statusFor(answer.body, output);
+    if (nothing) output.say("Nothing to claim.");
+    return nothing ? EXIT.nothing : EXIT.ok;
   } catch (error) {
     if (interrupt.signal.aborted) return EXIT.interrupted;
     throw error;
@@ -82,11 +85,10 @@ async function withLease(dibs: Dibs, operation: Operation, input: Readonly<Recor
   }
 }
 
-function statusFor(body: unknown, output: Output): number {
+/** Whether a claim found nothing. */
+function isNothing(body: unknown): boolean {
   const { task, tasks } = body as { task?: unknown; tasks?: unknown[] };
-  if (task !== null && tasks?.length !== 0) return EXIT.ok;
-  output.say("Nothing to claim.");
-  return EXIT.nothing;
+  return task === null || tasks?.length === 0;
 }
 
 /** The operation a command means: the named one when a task's id is given. */

@@ -1,5 +1,7 @@
-import { readConfig } from "../config.js";
+import { type Config, readConfig } from "../config.js";
 import { EXIT } from "../contract/errors.js";
+import type { Served } from "../server.js";
+import { usage } from "./failure.js";
 import type { Output } from "./output.js";
 
 interface UpFlags {
@@ -12,8 +14,7 @@ interface UpFlags {
 export async function up(flags: UpFlags, output: Output): Promise<number> {
   const config = readConfig({ DIBS_HOST: flags.host, DIBS_PORT: flags.port, DIBS_STORE: flags.store });
   const stopped = signalled();
-  const { serve } = await import("../server.js");
-  const server = await serve(config);
+  const server = await started(config);
   if (output.json) output.value({ url: server.url, sign_in_link: server.signInLink });
   else output.data(welcome(server, config.store, readConfig().store, output));
   await stopped;
@@ -22,12 +23,25 @@ export async function up(flags: UpFlags, output: Output): Promise<number> {
   return EXIT.ok;
 }
 
-function welcome(
-  server: { readonly url: string; readonly signInLink: string },
-  store: string,
-  usualStore: string,
-  output: Output,
-): string[] {
+async function started(config: Config): Promise<Served> {
+  const { serve } = await import("../server.js");
+  try {
+    return await serve(config);
+  } catch (error) {
+    const why = CANNOT_LISTEN[(error as NodeJS.ErrnoException).code ?? ""];
+    if (why === undefined) throw error;
+    throw usage(`${config.host}, port ${config.port}: ${why} (--host, --port; port 0 is any free one).`).error;
+  }
+}
+
+const CANNOT_LISTEN: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another program listens there, perhaps a Dibs already; stop it or choose another port",
+  EACCES: "this user may not listen there; choose a port above 1023",
+  EADDRNOTAVAIL: "this machine has no such address; choose one of its own",
+  ENOTFOUND: "this name has no address; choose one of this machine's",
+};
+
+function welcome(server: Served, store: string, usualStore: string, output: Output): string[] {
   const { paint } = output.screen();
   return [
     `${paint.green("Dibs serves")} ${paint.bold(server.url)} ${paint.dim(`(store ${store})`)}`,
@@ -35,6 +49,7 @@ function welcome(
     `Who holds what, live (the link signs in once, within 10 minutes):`,
     `  ${paint.cyan(server.signInLink)}`,
     "",
+    ...(server.adminKeyFile ? [`The admin's key for HTTP is in ${server.adminKeyFile}`, ""] : []),
     "Try, in another terminal:",
     ...(store === usualStore ? [] : [`  export DIBS_STORE=${quoted(store)}`]),
     `  dibs task add "Say hello"`,
