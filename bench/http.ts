@@ -33,7 +33,10 @@ async function rateOf(
   const endsAt = startedAt + seconds * 1000;
   await Promise.all(
     connections.map(async (connection) => {
-      while (performance.now() < endsAt) requests += await work(connection);
+      while (performance.now() < endsAt) {
+        const done = await work(connection);
+        requests += done;
+      }
     }),
   );
   return perSecond(requests, performance.now() - startedAt);

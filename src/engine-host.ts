@@ -1,7 +1,8 @@
 import { Worker } from "node:worker_threads";
 import { DibsError } from "./contract/errors.js";
 import { type AdminAction, type AdminResult, runAdmin } from "./core/admin.js";
-import { type BatchResult, Engine, type EngineCall } from "./core/engine.js";
+import { Engine } from "./core/engine.js";
+import type { BatchResult, EngineCall } from "./core/outcome.js";
 import type { FromThread, ToThread } from "./engine-thread.js";
 import { openStore } from "./store/open.js";
 import type { SqliteOptions } from "./store/sqlite.js";

@@ -1,7 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { isDibsError } from "./contract/errors.js";
 import { type AdminAction, runAdmin } from "./core/admin.js";
-import { Engine, type EngineCall } from "./core/engine.js";
+import { Engine } from "./core/engine.js";
+import type { EngineCall } from "./core/outcome.js";
 import { openStore } from "./store/open.js";
 
 /** The engine in a thread of its own, so that a busy or checkpointing file never stops a server's event loop (R56). */

@@ -41,9 +41,14 @@ class Client {
   }
 
   /** Any operation by its name, with the whole answer: body, status, next cursor, notices. Throws `DibsError`. */
-  call<N extends OperationName>(name: N, input: Input<N>, options: CallOptions = {}): Promise<Answer<Output<N>>> {
-    const caller: Caller = { identity: this.#identity, sessionId: this.sessionId, ...options };
-    return this.#call(operations[name] as Operations[N], input as never, caller) as Promise<Answer<Output<N>>>;
+  async call<N extends OperationName>(name: N, input: Input<N>, options: CallOptions = {}): Promise<Answer<Output<N>>> {
+    const wait = whileWaiting(options.signal);
+    const caller: Caller = { identity: this.#identity, sessionId: this.sessionId, ...options, signal: wait.signal };
+    try {
+      return (await this.#call(operations[name] as Operations[N], input as never, caller)) as Answer<Output<N>>;
+    } finally {
+      wait.end();
+    }
   }
 
   /** Every row of a paged list, page after page. */
@@ -71,6 +76,16 @@ class Client {
   work(options: WorkOptions = {}): AsyncGenerator<WorkItem, void, undefined> {
     return work(this as unknown as Dibs, options);
   }
+}
+
+/** A call's signal says that nobody waits for its answer; once that is there, an abort means other things. */
+function whileWaiting(signal: AbortSignal | undefined): { signal: AbortSignal | undefined; end: () => void } {
+  if (signal === undefined) return { signal, end: () => undefined };
+  const controller = new AbortController();
+  const stop = () => controller.abort(signal.reason);
+  if (signal.aborted) stop();
+  else signal.addEventListener("abort", stop, { once: true });
+  return { signal: controller.signal, end: () => signal.removeEventListener("abort", stop) };
 }
 
 class SessionClient extends Client {

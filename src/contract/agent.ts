@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cursor, id, limit, visibleText } from "./fields.js";
+import { cursor, id, limit, visibleText, whole } from "./fields.js";
 import { defineOperation, ROLES } from "./operation.js";
 
 export const agent = z.object({
@@ -110,11 +110,7 @@ export const agentOperations = {
     path: "/v1/agents/:agent_id/rotate-key",
     input: z.strictObject({
       ...byAgent,
-      grace_seconds: z
-        .int("must be a whole number of seconds")
-        .min(0, "must be 0..604800")
-        .max(604_800, "must be 0..604800")
-        .default(3600),
+      grace_seconds: whole(0, 604_800, "seconds").default(3600),
     }),
     output: agentWithKey,
     errors: ["not_found"],

@@ -9,6 +9,12 @@ export const id = (what: string) =>
 
 export const time = z.iso.datetime({ offset: true, message: "must be a time with a zone, as 2026-01-31T12:00:00Z" });
 
+/** A whole number within bounds; one message, with both bounds, for every way to be wrong. */
+export const whole = (min: number, max: number, unit?: "seconds") => {
+  const message = `must be a whole number${unit === undefined ? "" : ` of ${unit}`}, ${min}..${max}`;
+  return z.int(message).min(min, message).max(max, message);
+};
+
 /** Text of 1..max characters, kept as given. */
 export const text = (max: number) =>
   z.string().min(1, "must not be empty").max(max, `must have at most ${max} characters`);
@@ -25,22 +31,13 @@ export const reason = visibleText(1000).describe("Why, for the people and agents
 export const leaseSeconds = z
   .int("must be a whole number of seconds, 30..3600 unless the workspace has another range")
   .describe("Length of the lease in seconds; the workspace's default and range are 300 and 30..3600 unless changed.");
-export const waitSeconds = z
-  .int("must be a whole number of seconds")
-  .min(0, "must be 0..60")
-  .max(60, "must be 0..60")
-  .describe("How long to wait for something to claim, 0..60 seconds.");
+export const waitSeconds = whole(0, 60, "seconds").describe("How long to wait for something to claim, 0..60 seconds.");
 export const labels = z
   .array(text(100))
   .max(1000, "must have at most 1,000 labels")
   .describe("Free text, each 1..100 characters.");
 export const json = z.json();
-export const limit = z
-  .int("must be a whole number")
-  .min(1, "must be 1..1000")
-  .max(1000, "must be 1..1000")
-  .default(100)
-  .describe("Rows a page, 1..1000.");
+export const limit = whole(1, 1000).default(100).describe("Rows a page, 1..1000.");
 export const cursor = z.string().max(500).describe("Where the last page ended: from its `Link` header.");
 export const projectId = z
   .string()
@@ -48,8 +45,10 @@ export const projectId = z
   .max(100)
   .describe("Id or key of the project; `default` where none is named.");
 
+const AS_CLAIMED = "must be the whole number that the claim gave";
+
 /** What a holder's write may carry to be checked against the grant. */
 export const leaseProof = {
   lease_id: id("the lease, as the claim gave it").optional(),
-  fence: z.int().min(1).optional().describe("The grant's fence, as the claim gave it."),
+  fence: z.int(AS_CLAIMED).min(1, AS_CLAIMED).optional().describe("The grant's fence, as the claim gave it."),
 };

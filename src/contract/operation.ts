@@ -85,7 +85,7 @@ export interface Answer<T> {
   readonly replayed?: boolean;
   /** How many notices wait for the caller's session. */
   readonly notices: number;
-  /** The deciding clock at the time of the answer. */
+  /** The deciding clock at the time of the answer, ms; 0 where no transaction was needed for it. */
   readonly serverNowMs: number;
 }
 

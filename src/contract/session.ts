@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cursor, id, limit, projectId, text } from "./fields.js";
+import { cursor, id, limit, projectId, text, whole } from "./fields.js";
 import { notices } from "./notice.js";
 import { defineOperation } from "./operation.js";
 
@@ -41,10 +41,7 @@ export const sessionOperations = {
       cwd: text(4096).optional(),
       branch: text(255).optional(),
       worktree: text(4096).optional(),
-      ttl_seconds: z
-        .int("must be a whole number of seconds")
-        .min(30, "must be 30..86400")
-        .max(86400, "must be 30..86400")
+      ttl_seconds: whole(30, 86_400, "seconds")
         .default(900)
         .describe("Silence after which the session and all it holds end, 30..86400."),
     }),
@@ -67,7 +64,7 @@ export const sessionOperations = {
       cursor: cursor.optional(),
     }),
     output: z.array(session),
-    errors: ["invalid_cursor"],
+    errors: ["not_found", "invalid_cursor"],
     role: "worker",
     effect: "read",
     paged: true,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { json, leaseProof, leaseSeconds, text, visibleText } from "./fields.js";
+import { json, leaseProof, leaseSeconds, text, visibleText, whole } from "./fields.js";
 import { notices } from "./notice.js";
 import { defineOperation } from "./operation.js";
 import { byTask, claimFilter, claimOptions, task, WORK_STATE, withReason } from "./task.js";
@@ -16,10 +16,7 @@ export const taskWorkOperations = {
     input: z.strictObject({
       ...claimFilter,
       ...claimOptions,
-      count: z
-        .int("must be a whole number")
-        .min(1, "must be 1..100")
-        .max(100, "must be 1..100")
+      count: whole(1, 100)
         .optional()
         .describe("Up to so many tasks, each under its own lease; the answer is then `tasks`."),
     }),

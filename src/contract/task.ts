@@ -1,15 +1,23 @@
 import { z } from "zod";
-import { id, json, labels, leaseSeconds, projectId, reason, text, time, visibleText, waitSeconds } from "./fields.js";
+import {
+  id,
+  json,
+  labels,
+  leaseSeconds,
+  projectId,
+  reason,
+  text,
+  time,
+  visibleText,
+  waitSeconds,
+  whole,
+} from "./fields.js";
 
 export const TASK_STATUS = ["open", "claimed", "delegated", "completed", "failed", "cancelled"] as const;
 export type TaskStatus = (typeof TASK_STATUS)[number];
 export const WORK_STATE = ["working", "waiting_input", "errored"] as const;
 
-const priority = z
-  .int("must be a whole number")
-  .min(1, "must be 1..4")
-  .max(4, "must be 1..4")
-  .describe("4 urgent, 3 high, 2 normal, 1 low.");
+const priority = whole(1, 4).describe("4 urgent, 3 high, 2 normal, 1 low.");
 const moment = z.string().nullable();
 
 export const task = z.object({
@@ -65,7 +73,7 @@ export const newTask = z.strictObject({
   assigned_to_agent_id: id("the agent whose queue it belongs in").optional(),
   due_date: time.optional(),
   not_before: time.optional().describe("Nobody gets it before this time."),
-  max_attempts: z.int("must be a whole number").min(1, "must be 1..100").max(100, "must be 1..100").optional(),
+  max_attempts: whole(1, 100).optional(),
   context: z.record(z.string(), json).optional().describe("Data for whoever does it."),
 });
 export type NewTask = z.output<typeof newTask>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cursor, limit, visibleText } from "./fields.js";
+import { cursor, limit, visibleText, whole } from "./fields.js";
 import { defineOperation } from "./operation.js";
 
 export const project = z.object({
@@ -10,19 +10,15 @@ export const project = z.object({
   created_at: z.string(),
 });
 
-const seconds = z.int("must be a whole number of seconds").min(1, "must be 1..86400").max(86400, "must be 1..86400");
+const seconds = whole(1, 86_400, "seconds");
 
 /** What a workspace can set; the first values stand in `SETTINGS_DEFAULT`. */
 export const settings = z.object({
   lease_seconds_default: seconds,
   lease_seconds_min: seconds,
   lease_seconds_max: seconds,
-  max_attempts: z.int("must be a whole number").min(1, "must be 1..100").max(100, "must be 1..100"),
-  claims_per_agent_max: z
-    .int("must be a whole number")
-    .min(1, "must be 1..1000000")
-    .max(1_000_000, "must be 1..1000000")
-    .describe("Live claims an agent may hold at once."),
+  max_attempts: whole(1, 100),
+  claims_per_agent_max: whole(1, 1_000_000).describe("Live claims an agent may hold at once."),
 });
 export type Settings = z.output<typeof settings>;
 export const SETTINGS_DEFAULT: Settings = Object.freeze({

@@ -6,6 +6,7 @@ import { cursorAfter, pageOf } from "./cursor.js";
 import { record } from "./events.js";
 import { newId, newKey } from "./ids.js";
 import { notifyLost } from "./leases.js";
+import { agentOf } from "./named.js";
 import { quoted } from "./refusals.js";
 import type { AgentRow } from "./rows.js";
 import { endSession, releaseAll } from "./sessions.js";
@@ -14,12 +15,6 @@ import { taskState } from "./task-state.js";
 import { claimView, iso } from "./task-view.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
-
-async function agentOf(context: Context, id: string): Promise<AgentRow> {
-  const row = await context.tx.agents.byId(context.workspaceId, id);
-  if (row) return row;
-  throw new DibsError("not_found", `There is no agent ${id}; see GET /v1/agents (dibs agent list).`, {});
-}
 
 async function view(context: Context, row: Omit<AgentRow, "seq">) {
   const keys = await context.tx.agents.liveKeys(row.id, context.nowMs);
@@ -107,7 +102,7 @@ export const update_agent: Handler<Input<"update_agent">> = async (context, inpu
 export const delete_agent: Handler<Input<"delete_agent">> = async (context, input) => {
   const row = await agentOf(context, input.agent_id);
   const page = { limit: 1000, after: null };
-  const claims = await context.tx.leases.claims(context.workspaceId, { agentId: row.id }, context.nowMs, page);
+  const claims = await context.tx.claims.list(context.workspaceId, { agentId: row.id }, context.nowMs, page);
   if (claims.length > 0 && !input.force) {
     throw new DibsError(
       "agent_has_claims",

@@ -1,9 +1,9 @@
 import { DibsError } from "../contract/errors.js";
 import type { Answer, Call, Caller, Operation, TextAnswer, TextCall } from "../contract/operation.js";
 import type { OperationName } from "../contract/operations.js";
-import type { EngineCall, Outcome, Success } from "./engine.js";
 import { parseInput } from "./input.js";
 import { Lane, type RunBatch } from "./lane.js";
+import type { EngineCall, Outcome, Success } from "./outcome.js";
 import { WaitingCalls } from "./waiting.js";
 
 export interface AppOptions {
@@ -28,8 +28,10 @@ export class App {
   #willWait = 0;
 
   constructor(private readonly options: AppOptions) {
-    this.#writes = new Lane(options.write, () => this.#hintSoon());
-    this.#reads = options.read ? new Lane(options.read, () => undefined) : this.#writes;
+    // One at a time while calls wait: what a batch frees is theirs before the next batch looks.
+    const underWayMax = () => (options.read && this.#willWait === 0 ? 2 : 1);
+    this.#writes = new Lane(options.write, () => this.#hintSoon(), underWayMax);
+    this.#reads = options.read ? new Lane(options.read, () => undefined, underWayMax) : this.#writes;
     this.#waiting = new WaitingCalls((call) => this.#writes.submit(call, true), options.onWatch);
   }
 
@@ -74,7 +76,7 @@ export class App {
     if (outcome.granted && signal && caller.idempotencyKey === undefined)
       this.#undoIfUndelivered(call, outcome, signal);
     const { text, status, nextCursor, replayed, notices, nowMs } = outcome;
-    const answer: TextAnswer = { text, status, notices, serverNowMs: nowMs || Date.now() };
+    const answer: TextAnswer = { text, status, notices, serverNowMs: nowMs };
     if (nextCursor === undefined && !replayed) return answer;
     return { ...answer, ...(nextCursor === undefined ? {} : { nextCursor }), ...(replayed ? { replayed } : {}) };
   };

@@ -60,26 +60,22 @@ async function roomFor(context: Context, wanted: number): Promise<number> {
 /** The best task of the filter by hand-out order: from the queue, or from those the clock freed a moment ago. */
 async function nextTask(context: Context, filter: QueueFilter): Promise<TaskRow | undefined> {
   const { tx } = context;
-  const best = await context.heads.first(filter);
+  const best = await context.heads.first(tx, filter);
   if (context.due.more) {
-    const lapsed = await tx.tasks.nextLapsed(filter, context.nowMs);
+    const lapsed = await tx.tasks.nextLapsed(filter, context.nowMs, best);
     if (lapsed === "unknown") {
       await wake(tx, Number.MAX_SAFE_INTEGER - 1);
       context.due.more = false;
       context.heads.spoil();
-      return context.heads.take(filter);
+      return context.heads.take(tx, filter);
     }
-    if (lapsed !== "none" && (!best || lapsed.priority > best.priority || sameButOlder(lapsed, best))) {
+    if (lapsed !== "none") {
       const row = await tx.tasks.bySeq(lapsed.seq);
       if (row) await wakeTask(tx, row);
       return tx.tasks.bySeq(lapsed.seq);
     }
   }
-  return context.heads.take(filter);
-}
-
-function sameButOlder(a: { priority: number; seq: number }, b: { priority: number; seq: number }): boolean {
-  return a.priority === b.priority && a.seq < b.seq;
+  return context.heads.take(tx, filter);
 }
 
 /** Claims a named task: renewal for its own holder, takeover if asked and allowed, else the first cause why not (R17). */

@@ -1,13 +1,23 @@
 import { agentOperations } from "../contract/agent.js";
-import { DibsError, isDibsError } from "../contract/errors.js";
-import type { Caller, Operation } from "../contract/operation.js";
-import { type OperationName, operations } from "../contract/operations.js";
+import { type DibsError, isDibsError } from "../contract/errors.js";
+import type { Operation } from "../contract/operation.js";
+import { operations } from "../contract/operations.js";
 import { sessionOperations } from "../contract/session.js";
 import { workspaceOperations } from "../contract/workspace.js";
-import type { Context, Handler, Reply } from "./context.js";
+import type { Context, Handler } from "./context.js";
 import { handlers } from "./handlers.js";
 import { hashOf, remember, replay, scopeOf } from "./idempotency.js";
 import { Identities, type Known, NeedsWrite, requireRole, signOfLife } from "./identity.js";
+import {
+  type BatchResult,
+  checked,
+  type EngineCall,
+  extras,
+  internalFault,
+  type Outcome,
+  type Refusal,
+  refusal,
+} from "./outcome.js";
 import { ClaimsMade, QueueHeads } from "./read-ahead.js";
 import type { SessionRow } from "./rows.js";
 import { sessionEnded } from "./sessions.js";
@@ -15,43 +25,6 @@ import type { Store, Tx } from "./store.js";
 import { taskState } from "./task-state.js";
 import { wake, wakeTask } from "./wake.js";
 import { undoGrant } from "./work.js";
-
-/** One request on its way into a transaction; plain data, so that it can cross threads. Its input is validated. */
-export interface EngineCall {
-  readonly name: OperationName | "undo_grant";
-  readonly input: Record<string, unknown>;
-  readonly caller: Omit<Caller, "signal">;
-}
-
-export type Outcome = Success | Refusal;
-export interface Success {
-  readonly ok: true;
-  readonly status: number;
-  /** The body as JSON text. */
-  readonly text: string;
-  readonly nextCursor?: string;
-  readonly replayed?: boolean;
-  readonly notices: number;
-  readonly nowMs: number;
-  /** No task now: ms until the clock alone may change that, null when it can't. */
-  readonly emptyForMs?: number | null;
-  readonly granted?: readonly { taskId: string; leaseId: string }[];
-}
-export interface Refusal {
-  readonly ok: false;
-  readonly error: { readonly code: string; readonly message: string; readonly details: object };
-  readonly notices: number;
-  readonly nowMs: number;
-  /** The fault behind `internal`, for the log alone. */
-  readonly cause?: string;
-}
-
-export interface BatchResult {
-  /** In the order of the calls. */
-  readonly outcomes: readonly Outcome[];
-  /** Something became claimable: waiting calls should look again. */
-  readonly woke: boolean;
-}
 
 /** A refusal that had already written: its transaction must be undone. */
 class RefusalWrote extends Error {
@@ -85,9 +58,11 @@ interface Shared {
 export class Engine {
   readonly #identities = new Identities();
   readonly #claimsMade = new ClaimsMade();
+  readonly #heads = new QueueHeads();
   /** Unacknowledged notices by session, while nobody wrote any. */
   readonly #noticeCounts = new Map<string, number>();
   #noticeWrites = 0;
+  #othersVersion = -1;
 
   constructor(readonly store: Store) {}
 
@@ -144,16 +119,23 @@ export class Engine {
     effects: { woke: boolean },
     touched: SessionRow[],
   ): Promise<Outcome[]> {
-    if (tx.changedElsewhere) this.#forget();
+    if (tx.othersVersion !== this.#othersVersion) {
+      this.#forget();
+      this.#othersVersion = tx.othersVersion;
+    }
     const due = { more: false };
     if (mode === "write") {
       const woken = await wake(tx);
       due.more = woken.more;
-      if (woken.count > 0) effects.woke = true;
+      if (woken.count > 0) {
+        effects.woke = true;
+        this.#heads.spoil();
+      }
     }
     const outcomes: Outcome[] = [];
     const claims = calls.reduce((sum, call) => sum + (call.name === "claim_next_task" ? 1 : 0), 0);
-    const heads = new QueueHeads(tx, claims);
+    const heads = this.#heads;
+    heads.expect(claims);
     const shared = { tx, mode, effects, due, touched, heads };
     for (const call of calls) outcomes.push(await this.#one(shared, call));
     return outcomes;
@@ -174,13 +156,14 @@ export class Engine {
       if (tx.writes > writesBefore) throw new RefusalWrote(fault);
       return refusal(fault, tx.nowMs, 0);
     } finally {
-      if (!LEAVES_HEADS.has(call.name)) shared.heads.spoil();
+      if (!LEAVES_HEADS.has(call.name) && !isRead(call)) shared.heads.spoil();
     }
   }
 
   #forget(): void {
     this.#identities.forget();
     this.#claimsMade.forget();
+    this.#heads.spoil();
     this.#noticeCounts.clear();
   }
 
@@ -268,36 +251,12 @@ export class Engine {
   async #refused(fault: unknown): Promise<Refusal> {
     if (fault instanceof RefusalWrote) return refusal(fault.refusal, 0, 0);
     if (isDibsError(fault)) return refusal(fault, 0, 0);
-    const error = new DibsError("internal", "A fault of Dibs; its log has more.", {});
-    const cause = fault instanceof Error ? (fault.stack ?? fault.message) : String(fault);
-    return { ...refusal(error, 0, 0), cause };
+    return internalFault(fault);
   }
 }
 
 function isRead(call: EngineCall): boolean {
   return call.name !== "undo_grant" && operations[call.name].effect === "read";
-}
-
-/** Answers are checked before they leave, which also strips what nobody promised. */
-function checked(operation: Operation, body: unknown): string {
-  return JSON.stringify(operation.output.parse(body));
-}
-
-function extras(reply: Reply, nowMs: number): Partial<Success> {
-  return {
-    ...(reply.nextCursor === undefined ? {} : { nextCursor: reply.nextCursor }),
-    ...(reply.emptyUntilMs === undefined
-      ? {}
-      : { emptyForMs: reply.emptyUntilMs === null ? null : Math.max(0, reply.emptyUntilMs - nowMs) }),
-    ...(reply.granted?.length
-      ? { granted: reply.granted.map((row) => ({ taskId: row.id, leaseId: row.lease_id ?? "" })) }
-      : {}),
-  };
-}
-
-function refusal(error: DibsError, nowMs: number, notices: number): Refusal {
-  const { code, message, details } = error;
-  return { ok: false, error: { code, message, details }, notices, nowMs };
 }
 
 /** With more tasks due than were woken, the one a write names is woken first, so that no handler meets a dead lease. */

@@ -1,4 +1,4 @@
-import { DibsError } from "../contract/errors.js";
+import { DibsError, invalidInput } from "../contract/errors.js";
 import type { Operation } from "../contract/operation.js";
 import type { Context, Reply } from "./context.js";
 import { sha256 } from "./ids.js";
@@ -17,8 +17,9 @@ type Kept =
   | { readonly status: number; readonly text: string }
   | { readonly grants: readonly { taskId: string; leaseId: string }[]; readonly many: boolean };
 
-/** Names the first answer: the agent, the route with what stands in its path, and the key (R59). */
+/** Names the first answer: the agent, the route with what stands in its path, and the key (R59). Throws `invalid_input`. */
 export function scopeOf(context: Context, operation: Operation, input: Record<string, unknown>, key: string): string {
+  if (key.length < 1 || key.length > 255) throw invalidInput("Idempotency-Key", "must have 1..255 characters");
   const inPath = operation.path.match(/:\w+/g)?.map((part) => input[part.slice(1)]) ?? [];
   return [context.agent.id, operation.name, ...inPath, key].join("|");
 }

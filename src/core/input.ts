@@ -3,6 +3,13 @@ import { DibsError } from "../contract/errors.js";
 import type { Operation } from "../contract/operation.js";
 
 const DEPTH_MAX = 32;
+// They name an object's machinery in JavaScript: parsing drops the one without a word, merging trips over both.
+const FORBIDDEN_NAMES = new Set(["__proto__", "constructor"]);
+
+interface Mistake {
+  readonly field: string;
+  readonly message: string;
+}
 
 /**
  * The input as the operation defines it, or `invalid_input` naming every wrong field, its limit and the remedy. Text
@@ -10,7 +17,7 @@ const DEPTH_MAX = 32;
  */
 export function parseInput(operation: Operation, raw: unknown): Record<string, unknown> {
   if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
-    throw invalid([{ field: "(body)", message: "must be an object with the operation's fields" }]);
+    throw invalid([{ field: "(body)", message: "must be a JSON object, as {}" }]);
   }
   refuseHostileText(raw, "", 0);
   const given = operation.nulls === "absent" ? withoutNulls(raw) : raw;
@@ -31,12 +38,14 @@ function withoutNullsIn(item: unknown): unknown {
   return typeof item === "object" && item !== null && !Array.isArray(item) ? withoutNulls(item) : item;
 }
 
-function invalid(fields: { field: string; message: string }[]): DibsError<"invalid_input"> {
+function invalid(mistakes: readonly Mistake[]): DibsError<"invalid_input"> {
+  // One mistake a field: the first says what to do, the others follow from it.
+  const fields = [...new Map([...mistakes].reverse().map((each) => [each.field, each])).values()].reverse();
   const text = fields.map((each) => `${each.field}: ${each.message}`).join("; ");
   return new DibsError("invalid_input", text, { fields });
 }
 
-function describe(issue: z.core.$ZodIssue, operation: Operation, given: object): { field: string; message: string }[] {
+function describe(issue: z.core.$ZodIssue, operation: Operation, given: object): Mistake[] {
   const path = issue.path.map(String).join(".");
   if (issue.code === "unrecognized_keys") {
     const allowed = issue.path.length === 0 ? `; allowed: ${bodyFields(operation).join(", ") || "none"}` : "";
@@ -45,34 +54,43 @@ function describe(issue: z.core.$ZodIssue, operation: Operation, given: object):
       message: `is not a field of ${operation.name}${allowed}`,
     }));
   }
-  if (issue.code === "invalid_type") {
-    const missing = valueAt(given, issue.path) === undefined;
-    const message = missing
-      ? `is required (${issue.expected})`
-      : `must be ${article(issue.expected)}${cleared(given, issue)}`;
-    return [
-      { field: path, message: issue.message.startsWith("must") ? (missing ? "is required" : issue.message) : message },
-    ];
+  const value = valueAt(given, issue.path);
+  const said = issue.message.startsWith("must") ? issue.message : wordsOf(issue);
+  if (value === undefined && issue.code.startsWith("invalid_")) {
+    return [{ field: path, message: `is required and ${said}` }];
   }
-  if (issue.code === "invalid_value") {
-    return [{ field: path, message: `must be one of ${issue.values.map(String).join(", ")}` }];
-  }
-  if (issue.code === "too_big" && !issue.message.startsWith("must")) {
-    return [{ field: path, message: `must be at most ${issue.maximum}` }];
-  }
-  return [{ field: path || "(body)", message: issue.message }];
+  const cleared = value === null && operation.nulls === "clear" && issue.path.length === 1;
+  return [{ field: path || "(body)", message: cleared ? `${said}; it can't be cleared` : said }];
 }
 
-function cleared(given: object, issue: z.core.$ZodIssue): string {
-  return valueAt(given, issue.path) === null ? "; it can't be cleared" : "";
+/** What would be right, where the schema has no words of its own. */
+function wordsOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return `must be ${TYPES[issue.expected] ?? `a ${issue.expected}`}`;
+    case "invalid_value":
+      return `must be one of ${issue.values.map(String).join(", ")}`;
+    case "invalid_union":
+      return "must be JSON";
+    case "too_big":
+      return `must ${ITEMS[issue.origin] ? "have" : "be"} at most ${issue.maximum}${ITEMS[issue.origin] ?? ""}`;
+    case "too_small":
+      if (issue.minimum === 1 && ITEMS[issue.origin]) return "must not be empty";
+      return `must ${ITEMS[issue.origin] ? "have" : "be"} at least ${issue.minimum}${ITEMS[issue.origin] ?? ""}`;
+    default:
+      return issue.message;
+  }
 }
 
-function article(type: string): string {
-  return (
-    { int: "a whole number", array: "a list", object: "an object", string: "text", boolean: "true or false" }[type] ??
-    `a ${type}`
-  );
-}
+const TYPES: Readonly<Record<string, string>> = {
+  int: "a whole number",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+  string: "text",
+  boolean: "true or false",
+};
+const ITEMS: Readonly<Record<string, string>> = { string: " characters", array: " entries" };
 
 function bodyFields(operation: Operation): string[] {
   return Object.keys(operation.input.shape).filter((field) => !operation.path.includes(`:${field}`));
@@ -97,8 +115,9 @@ function refuseHostileText(value: unknown, path: string, depth: number): void {
   for (const [key, item] of Object.entries(value)) {
     const at = path ? `${path}.${key}` : key;
     refuseHostileText(key, at, depth);
-    // Parsing would drop it without a word.
-    if (key === "__proto__") throw invalid([{ field: at, message: "can't be kept under this name; use another" }]);
+    if (FORBIDDEN_NAMES.has(key)) {
+      throw invalid([{ field: at, message: "is a name that no field may have; choose another" }]);
+    }
     refuseHostileText(item, at, depth + 1);
   }
 }

@@ -1,7 +1,10 @@
-import type { BatchResult, EngineCall, Outcome } from "./engine.js";
+import type { BatchResult, EngineCall, Outcome } from "./outcome.js";
 
 /** Calls that go into one transaction at most: bounds how long the first of them waits for the last. */
 const BATCH_MAX = 256;
+
+/** Fewer calls than this go together: a commit costs more than the overlap gains. */
+const SPLIT_MIN = 16;
 
 export type RunBatch = (calls: readonly EngineCall[]) => Promise<BatchResult>;
 
@@ -18,12 +21,18 @@ interface Queued {
 export class Lane {
   #queue: Queued[] = [];
   #urgent: Queued[] = [];
-  #busy = false;
+  #underWay = 0;
+  #scheduled = false;
 
   constructor(
     private readonly run: RunBatch,
     /** Told after each batch in which something became claimable; the next batch goes when it has resolved. */
     private readonly onWoke: () => Promise<void> | undefined,
+    /**
+     * Batches that may be on their way at once. An engine in a thread of its own takes two: it works on one while the
+     * answers of the other are handed out here.
+     */
+    private readonly underWayMax: () => number,
   ) {}
 
   /** `urgent` goes before what is queued, in its own order: waiting calls were there first. */
@@ -32,28 +41,41 @@ export class Lane {
       const queued = { call, resolve, reject };
       if (urgent) this.#urgent.push(queued);
       else this.#queue.push(queued);
-      // Calls of one turn of the event loop go together: they came together.
-      if (!this.#busy) {
-        this.#busy = true;
-        setImmediate(() => void this.#pump());
-      }
+      this.#schedule();
     });
   }
 
-  async #pump(): Promise<void> {
-    while (this.#urgent.length + this.#queue.length > 0) {
-      const batch = this.#urgent.splice(0, BATCH_MAX);
-      batch.push(...this.#queue.splice(0, BATCH_MAX - batch.length));
-      try {
-        const { outcomes, woke } = await this.run(batch.map((each) => each.call));
-        batch.forEach((each, at) => {
-          each.resolve(outcomes[at] as Outcome);
-        });
-        if (woke) await this.onWoke();
-      } catch (fault) {
-        for (const each of batch) each.reject(fault);
-      }
+  /** Calls of one turn of the event loop go together: they came together. */
+  #schedule(): void {
+    if (this.#scheduled || this.#underWay >= this.underWayMax()) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      void this.#send();
+    });
+  }
+
+  async #send(): Promise<void> {
+    const waiting = this.#urgent.length + this.#queue.length;
+    if (waiting === 0) return;
+    // The first of two batches takes half: else all callers would wait for one batch, and the engine for all of them.
+    const room = this.underWayMax() - this.#underWay;
+    const size = waiting >= SPLIT_MIN ? Math.min(BATCH_MAX, Math.ceil(waiting / room)) : BATCH_MAX;
+    const batch = this.#urgent.splice(0, size);
+    batch.push(...this.#queue.splice(0, size - batch.length));
+    this.#underWay += 1;
+    if (batch.length < waiting) this.#schedule();
+    try {
+      const { outcomes, woke } = await this.run(batch.map((each) => each.call));
+      batch.forEach((each, at) => {
+        each.resolve(outcomes[at] as Outcome);
+      });
+      if (woke) await this.onWoke();
+    } catch (fault) {
+      for (const each of batch) each.reject(fault);
+    } finally {
+      this.#underWay -= 1;
+      if (this.#urgent.length + this.#queue.length > 0) this.#schedule();
     }
-    this.#busy = false;
   }
 }

@@ -3,7 +3,7 @@ import type { Context } from "./context.js";
 import { record, recordByClock } from "./events.js";
 import { newId } from "./ids.js";
 import { holderOf, quoted } from "./refusals.js";
-import type { TaskRow } from "./rows.js";
+import { QUEUE, type TaskRow, withChange } from "./rows.js";
 import type { TaskChange, Tx } from "./store.js";
 import { OUT_OF_QUEUE, queuePlace, taskState } from "./task-state.js";
 import { ATTEMPTS_EXHAUSTED, iso } from "./task-view.js";
@@ -46,9 +46,10 @@ export async function grant(context: Context, row: TaskRow, leaseSeconds: number
   });
   // The transaction read the row as free; if the statement disagrees, an invariant is broken and nothing may be granted.
   if (!taken) throw new Error(`Task ${row.id} was read as free but could not be granted.`);
-  const granted: TaskRow = {
-    ...row,
+  const granted = withChange(row, {
     status: "claimed",
+    queue: QUEUE.sleeping,
+    wakes_at: untilMs,
     lease_id: leaseId,
     fence,
     holder_agent: context.agent.id,
@@ -62,7 +63,8 @@ export async function grant(context: Context, row: TaskRow, leaseSeconds: number
     version: row.version + 1,
     updated_at: nowMs,
     session_expires_at: session.expires_at,
-  };
+  });
+  context.tx.tasks.keep(granted);
   await record({ ...context, session }, "task.claimed", granted, {
     lease_id: leaseId,
     fence,
@@ -77,7 +79,9 @@ export async function renew(context: Context, row: TaskRow, leaseSeconds: number
   const untilMs = Math.max(row.lease_until ?? 0, context.nowMs + leaseSeconds * 1000);
   const renewed = await context.tx.leases.renew(row, leaseSeconds, untilMs, context.nowMs);
   if (!renewed) throw (await leaseLost(context, row, { lease_id: row.lease_id ?? undefined })).refusal;
-  return { ...row, lease_until: untilMs, lease_seconds: leaseSeconds };
+  const after = withChange(row, { lease_until: untilMs, wakes_at: untilMs, lease_seconds: leaseSeconds });
+  context.tx.tasks.keep(after);
+  return after;
 }
 
 export interface LeaseProof {
@@ -125,7 +129,7 @@ async function end(
   const ended = await tx.leases.end(row, how, becomes);
   if (!ended) throw new Error(`Lease ${row.lease_id} of task ${row.id} was read as held but could not be ended.`);
   const lapse = how.lapsedUntilMs === null ? {} : { lapsed: 1, lease_until: how.lapsedUntilMs };
-  return { ...row, ...becomes, ...lapse };
+  return Object.assign(withChange(row, becomes), lapse);
 }
 
 /**

@@ -3,17 +3,16 @@ import type { TaskRow } from "./rows.js";
 import type { QueueFilter, ReadyLimit, Tx } from "./store.js";
 
 /**
- * The head of the queue for the claims of one transaction. Fifty claims that came together read the next fifty tasks in
- * one statement, not in fifty. Whatever else touches the queue in the same transaction spoils what was read ahead.
+ * The head of the queue, read ahead. Fifty claims that came together read the next fifty tasks in one statement, not in
+ * fifty, and what is left serves the next transaction. Whatever else touches the queue spoils it, in this process or
+ * another; that a task is ready is no matter of time, so it doesn't age.
  */
 export class QueueHeads {
-  readonly #limit: ReadyLimit;
+  #limit: ReadyLimit = 1;
   #heads = new Map<string, TaskRow[]>();
 
-  constructor(
-    private readonly tx: Tx,
-    claims: number,
-  ) {
+  /** How many claims come together: so many tasks are worth reading at once. */
+  expect(claims: number): void {
     this.#limit = claims <= 1 ? 1 : claims <= 8 ? 8 : 64;
   }
 
@@ -22,30 +21,31 @@ export class QueueHeads {
   }
 
   /** The best task for the filter, left in place. */
-  async first(filter: QueueFilter): Promise<TaskRow | undefined> {
-    return (await this.#best(filter))?.[0];
+  async first(tx: Tx, filter: QueueFilter): Promise<TaskRow | undefined> {
+    return (await this.#best(tx, filter))?.[0];
   }
 
   /** The best task for the filter; the caller takes it from the queue. */
-  async take(filter: QueueFilter): Promise<TaskRow | undefined> {
-    return (await this.#best(filter))?.shift();
+  async take(tx: Tx, filter: QueueFilter): Promise<TaskRow | undefined> {
+    return (await this.#best(tx, filter))?.shift();
   }
 
-  async #best(filter: QueueFilter): Promise<TaskRow[] | undefined> {
-    const everybodys = await this.#head(filter, "", this.#limit);
-    const own = await this.#head(filter, filter.agentId, 1);
+  async #best(tx: Tx, filter: QueueFilter): Promise<TaskRow[] | undefined> {
+    const everybodys = await this.#head(tx, filter, "", this.#limit);
+    const own = await this.#head(tx, filter, filter.agentId, 1);
     const [a, b] = [everybodys[0], own[0]];
     if (!a || !b) return b ? own : everybodys;
     return b.priority > a.priority || (b.priority === a.priority && b.seq < a.seq) ? own : everybodys;
   }
 
-  async #head(filter: QueueFilter, assignedTo: string, limit: ReadyLimit): Promise<TaskRow[]> {
+  async #head(tx: Tx, filter: QueueFilter, assignedTo: string, limit: ReadyLimit): Promise<TaskRow[]> {
     const key = JSON.stringify([filter.workspaceId, filter.projectId, assignedTo, filter.labels]);
     let head = this.#heads.get(key);
     // An empty rest says nothing of what lies behind it; an empty reading says that there is nothing.
     if (head === undefined || (head.length === 0 && head !== NOTHING)) {
-      const rows = await this.tx.tasks.ready(filter, assignedTo, limit);
+      const rows = await tx.tasks.ready(filter, assignedTo, limit);
       head = rows.length === 0 ? NOTHING : rows;
+      if (this.#heads.size >= HEADS_MAX) this.spoil();
       this.#heads.set(key, head);
     }
     return head;
@@ -53,6 +53,8 @@ export class QueueHeads {
 }
 
 const NOTHING: TaskRow[] = [];
+/** Filters remembered at once; more than this and all are read anew. */
+const HEADS_MAX = 10_000;
 
 /**
  * An upper bound of each agent's live claims: counted once, then grown by what it is granted. Only an agent near its
@@ -72,7 +74,7 @@ export class ClaimsMade {
       this.#atMost.set(context.agent.id, known + wanted);
       return known;
     }
-    const live = await context.tx.leases.countLive(context.agent.id, context.nowMs, limit);
+    const live = await context.tx.claims.countLive(context.agent.id, context.nowMs, limit);
     this.#atMost.set(context.agent.id, live + wanted);
     return live;
   }

@@ -70,7 +70,7 @@ export async function heldByOther(context: Context, row: TaskRow): Promise<DibsE
 /** The claims-table row of a task's live holder. */
 export async function holderOf(context: Context, row: TaskRow) {
   const page = { limit: 1, after: null };
-  const [record] = await context.tx.leases.claims(context.workspaceId, { taskId: row.id }, context.nowMs, page);
+  const [record] = await context.tx.claims.list(context.workspaceId, { taskId: row.id }, context.nowMs, page);
   return record && claimView(record, context.nowMs);
 }
 

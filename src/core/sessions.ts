@@ -5,9 +5,10 @@ import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
 import { newId } from "./ids.js";
 import { endByForce, renew } from "./leases.js";
+import { requireNamed, sessionOf } from "./named.js";
 import { noticesOf } from "./notices.js";
 import { projectOf } from "./projects.js";
-import type { SessionRow, TaskRow } from "./rows.js";
+import { type SessionRow, type TaskRow, withChange } from "./rows.js";
 import { taskState } from "./task-state.js";
 import { iso, sessionView } from "./task-view.js";
 import { wakeTask } from "./wake.js";
@@ -69,6 +70,7 @@ export const open_session: Handler<Input<"open_session">> = async (context, inpu
 
 export const list_sessions: Handler<Input<"list_sessions">> = async (context, input) => {
   const page = pageOf(`sessions:${input.state}`, input);
+  await requireNamed(context, input);
   const filter = { state: input.state, nowMs: context.nowMs };
   const narrowed = input.agent_id === undefined ? filter : { ...filter, agentId: input.agent_id };
   const rows = await context.tx.sessions.list(context.workspaceId, narrowed, page);
@@ -78,8 +80,7 @@ export const list_sessions: Handler<Input<"list_sessions">> = async (context, in
 };
 
 export const get_session: Handler<Input<"get_session">> = async (context, input) => {
-  const row = await context.tx.sessions.byId(context.workspaceId, input.session_id);
-  if (!row) throw new DibsError("not_found", `There is no session ${input.session_id}; see GET /v1/sessions.`, {});
+  const row = await sessionOf(context, input.session_id);
   const own = row.agent_id === context.agent.id;
   return { body: { ...(await view(context, row)), notices: own ? await noticesOf({ ...context, session: row }) : [] } };
 };
@@ -114,7 +115,7 @@ export const heartbeat_session: Handler<Input<"heartbeat_session">> = async (con
 };
 
 function renewed(context: Context, row: TaskRow, session: SessionRow) {
-  const { leaseEndMs } = taskState({ ...row, session_expires_at: session.expires_at }, context.nowMs);
+  const { leaseEndMs } = taskState(withChange(row, { session_expires_at: session.expires_at }), context.nowMs);
   return {
     task_id: row.id,
     lease_id: row.lease_id ?? "",

@@ -35,8 +35,8 @@ export interface Store {
 export interface Tx {
   /** The deciding clock in ms, read once, after the locks (R2). */
   readonly nowMs: number;
-  /** Another process wrote since this was last asked: nothing remembered may be trusted. */
-  readonly changedElsewhere: boolean;
+  /** Another number whenever another process wrote: what was remembered under an older one may not be trusted. */
+  readonly othersVersion: number;
   /** Rows written so far; a refusal must not have moved it. */
   readonly writes: number;
   readonly workspaces: WorkspaceVerbs;
@@ -44,6 +44,7 @@ export interface Tx {
   readonly sessions: SessionVerbs;
   readonly tasks: TaskVerbs;
   readonly leases: LeaseVerbs;
+  readonly claims: ClaimVerbs;
   readonly notes: NoteVerbs;
   readonly events: EventVerbs;
 }
@@ -139,14 +140,20 @@ export interface TaskVerbs {
   /** Changes columns that are no part of a lease. */
   update(row: TaskRow, change: TaskChange): Awaitable<void>;
   setLabels(row: TaskRow, labels: readonly string[]): Awaitable<void>;
-  remove(seq: number): Awaitable<void>;
+  remove(row: TaskRow): Awaitable<void>;
+  /** The row as this transaction left it: a store may answer the next read with it, until anything touches it. */
+  keep(row: TaskRow): void;
   /** The first tasks in the queue that are assigned to the agent (empty: to nobody), in hand-out order. */
   ready(filter: QueueFilter, assignedTo: string, limit: ReadyLimit): Awaitable<TaskRow[]>;
   /**
-   * The best of those that became ready by the clock and were not yet woken, or `unknown` when more than a bounded
-   * number of sleeping tasks would have to be looked at.
+   * The best of those that became ready by the clock and were not yet woken, where it comes before `before` in hand-out
+   * order; `unknown` when more than a bounded number of tasks would have to be looked at.
    */
-  nextLapsed(filter: QueueFilter, nowMs: number): Awaitable<{ seq: number; priority: number } | "none" | "unknown">;
+  nextLapsed(
+    filter: QueueFilter,
+    nowMs: number,
+    before: { seq: number; priority: number } | undefined,
+  ): Awaitable<{ seq: number; priority: number } | "none" | "unknown">;
   /** Tasks whose time to wake has come: dead leases and `not_before`, oldest first. */
   due(nowMs: number, limit: number): Awaitable<TaskRow[]>;
   /** When the next task of the filter's workspace wakes by the clock; null when none will. */
@@ -214,10 +221,14 @@ export interface LeaseVerbs {
     how: { live: boolean; nowMs: number; lapsedUntilMs: number | null },
     becomes: TaskChange & { status: TaskRow["status"] },
   ): Awaitable<boolean>;
+}
+
+/** Reading what is held. */
+export interface ClaimVerbs {
   /** Live leases of an agent, counted up to `limit`. */
   countLive(agentId: string, nowMs: number, limit: number): Awaitable<number>;
   /** Everything held now, as the claims table shows it. */
-  claims(
+  list(
     workspaceId: string,
     filter: { agentId?: string; sessionId?: string; projectId?: string; taskId?: string },
     nowMs: number,

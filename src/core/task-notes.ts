@@ -5,6 +5,7 @@ import { cursorAfter, pageOf } from "./cursor.js";
 import { record } from "./events.js";
 import { newId } from "./ids.js";
 import { holds } from "./leases.js";
+import { requireNamed } from "./named.js";
 import { projectOf } from "./projects.js";
 import { quoted, refusalToClaim } from "./refusals.js";
 import type { EventRow, TaskRow } from "./rows.js";
@@ -56,6 +57,7 @@ export const get_task_history: Handler<Input<"get_task_history">> = async (conte
 
 export const list_events: Handler<Input<"list_events">> = async (context, input) => {
   const projectId = input.project_id === undefined ? undefined : (await projectOf(context, input.project_id)).id;
+  if (input.task_id !== undefined) await requireTrace(context, input.task_id);
   const rows = await context.tx.events.list(context.workspaceId, {
     afterId: Number(input.after ?? 0),
     limit: input.limit,
@@ -65,6 +67,12 @@ export const list_events: Handler<Input<"list_events">> = async (context, input)
   });
   return { body: rows.map(eventView) };
 };
+
+/** A task that was deleted is still in the log; one that never was is a mistake, not an empty list (R58). */
+async function requireTrace(context: Context, taskId: string): Promise<void> {
+  const [trace] = await context.tx.events.list(context.workspaceId, { taskId, afterId: 0, limit: 1 });
+  if (!trace) await taskOf(context, taskId);
+}
 
 export const list_claims: Handler<Input<"list_claims">> = async (context, input) => {
   const page = pageOf("claims", input);
@@ -79,12 +87,13 @@ export const count_claims: Handler<Input<"count_claims">> = async (context, inpu
 };
 
 async function claimRecords(context: Context, input: Input<"list_claims">, page: ReturnType<typeof pageOf>) {
+  await requireNamed(context, input);
   const filter = {
     ...(input.agent_id === undefined ? {} : { agentId: input.agent_id }),
     ...(input.session_id === undefined ? {} : { sessionId: input.session_id }),
     ...(input.project_id === undefined ? {} : { projectId: (await projectOf(context, input.project_id)).id }),
   };
-  return context.tx.leases.claims(context.workspaceId, filter, context.nowMs, page);
+  return context.tx.claims.list(context.workspaceId, filter, context.nowMs, page);
 }
 
 export const list_comments: Handler<Input<"list_comments">> = async (context, input) => {

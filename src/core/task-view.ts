@@ -3,8 +3,17 @@ import type { Task } from "../contract/task.js";
 import type { ClaimRecord, CommentRow, EventRow, LinkRow, NoticeRow, SessionRow, TaskRow } from "./rows.js";
 import { taskState } from "./task-state.js";
 
-/** RFC 3339 in UTC with milliseconds. */
-export const iso = (ms: number) => new Date(ms).toISOString();
+let isoMs = 0;
+let isoText = "1970-01-01T00:00:00.000Z";
+
+/** RFC 3339 in UTC with milliseconds. Answers of one transaction mostly tell its own instant, so the last is kept. */
+export function iso(ms: number): string {
+  if (ms !== isoMs) {
+    isoText = new Date(ms).toISOString();
+    isoMs = ms;
+  }
+  return isoText;
+}
 const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms));
 const parsed = (json: string | null) => (json === null ? null : JSON.parse(json));
 

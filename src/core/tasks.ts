@@ -8,9 +8,10 @@ import { record } from "./events.js";
 import { roleAtLeast } from "./identity.js";
 import { newId } from "./ids.js";
 import { holds, type LeaseProof, leaseLost } from "./leases.js";
+import { agentOf, requireNamed } from "./named.js";
 import { projectOf } from "./projects.js";
 import { heldByOther, quoted } from "./refusals.js";
-import type { NewTaskRow, ProjectRow, TaskRow } from "./rows.js";
+import { type NewTaskRow, type ProjectRow, type TaskRow, withChange } from "./rows.js";
 import type { TaskChange, TaskFilter } from "./store.js";
 import { queuePlace, taskState } from "./task-state.js";
 import { taskView } from "./task-view.js";
@@ -27,9 +28,7 @@ export async function taskOf(context: Context, id: string): Promise<TaskRow> {
 
 async function mayAssign(context: Context, agentId: string | null | undefined): Promise<void> {
   if (agentId === undefined || agentId === null) return;
-  if (!(await context.tx.agents.byId(context.workspaceId, agentId))) {
-    throw new DibsError("not_found", `There is no agent ${agentId}; see GET /v1/agents (dibs agent list).`, {});
-  }
+  await agentOf(context, agentId);
   if (agentId !== context.agent.id && !roleAtLeast(context.role, "coordinator")) {
     throw new DibsError("forbidden", "Assigning work to another agent needs the role coordinator.", {});
   }
@@ -56,37 +55,53 @@ function newRow(context: Context, input: NewTask, project: ProjectRow): NewTaskR
   };
 }
 
+const UNCLAIMED: TaskRow = {
+  seq: 0,
+  id: "",
+  workspace_id: "",
+  project_id: "",
+  priority: 2,
+  status: "open",
+  queue: null,
+  wakes_at: null,
+  assigned_to: "",
+  created_by: "",
+  attempts: 0,
+  max_attempts: 0,
+  version: 1,
+  created_at: 0,
+  updated_at: 0,
+  closed_at: null,
+  closed_by: null,
+  not_before: null,
+  due_date: null,
+  cancel_requested: 0,
+  state: null,
+  lease_id: null,
+  fence: 0,
+  holder_agent: null,
+  holder_session: null,
+  claimed_at: null,
+  lease_seconds: null,
+  lease_until: null,
+  lapsed: 0,
+  content: "",
+  description: null,
+  labels: "[]",
+  context: null,
+  state_detail: null,
+  progress: null,
+  checkpoint: null,
+  handoff_note: null,
+  failure_reason: null,
+  result: null,
+  cancel_reason: null,
+  session_expires_at: null,
+};
+
 /** A row as it reads right after its insertion. */
 function freshTask(row: NewTaskRow, seq: number): TaskRow {
-  const nothing = null;
-  return {
-    ...row,
-    seq,
-    status: "open",
-    attempts: 0,
-    version: 1,
-    updated_at: row.created_at,
-    closed_at: nothing,
-    closed_by: nothing,
-    cancel_requested: 0,
-    state: nothing,
-    lease_id: nothing,
-    fence: 0,
-    holder_agent: nothing,
-    holder_session: nothing,
-    claimed_at: nothing,
-    lease_seconds: nothing,
-    lease_until: nothing,
-    lapsed: 0,
-    state_detail: nothing,
-    progress: nothing,
-    checkpoint: nothing,
-    handoff_note: nothing,
-    failure_reason: nothing,
-    result: nothing,
-    cancel_reason: nothing,
-    session_expires_at: nothing,
-  };
+  return Object.assign(withChange(UNCLAIMED, row), { seq, updated_at: row.created_at });
 }
 
 async function createAll(context: Context, inputs: readonly NewTask[]): Promise<TaskRow[]> {
@@ -123,6 +138,7 @@ export const list_tasks: Handler<Input<"list_tasks">> = async (context, input) =
   const inQueue = input.ready || input.claimed !== undefined || input.status === "open" || input.status === "claimed";
   const sort = input.sort ?? (inQueue ? "handout" : "created");
   const page = pageOf(`tasks:${sort}`, input);
+  await requireNamed(context, { agent_id: input.assigned_to });
   const filter: TaskFilter = {
     sort,
     ...(input.project_id === undefined ? {} : { projectId: (await projectOf(context, input.project_id)).id }),
@@ -188,7 +204,7 @@ export const update_task: Handler<Input<"update_task">> = async (context, input)
   if (state.status === "open" && row.status === "open") Object.assign(change, placeAfter(context, row, change));
   Object.assign(change, { version: row.version + 1, updated_at: context.nowMs });
   await context.tx.tasks.update(row, change);
-  const after: TaskRow = { ...row, ...change };
+  const after = withChange(row, change);
   if (input.labels !== undefined) await context.tx.tasks.setLabels(after, JSON.parse(after.labels));
   const assigned = after.assigned_to !== row.assigned_to;
   const fields = Object.keys(input).filter(
@@ -234,7 +250,7 @@ export const delete_task: Handler<Input<"delete_task">> = async (context, input)
   if (taskState(row, context.nowMs).held) throw await heldByOther(context, row);
   await mayChange(context, row);
   requireVersion(context, row);
-  await context.tx.tasks.remove(row.seq);
+  await context.tx.tasks.remove(row);
   await record(context, "task.updated", row, { deleted: true, content: row.content });
   return { body: { deleted: true, id: row.id } };
 };

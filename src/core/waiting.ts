@@ -1,4 +1,4 @@
-import type { EngineCall, Outcome } from "./engine.js";
+import type { EngineCall, Outcome } from "./outcome.js";
 
 /** A timer never sleeps longer than this: what only the clock knows is looked at again at least so often. */
 const TIMER_MAX_MS = 15_000;

@@ -9,7 +9,7 @@ import { newId } from "./ids.js";
 import { endByForce, endByHolder, holds, type LeaseProof, leaseSecondsOf, notifyLost, renew } from "./leases.js";
 import { noticesOf } from "./notices.js";
 import { heldByOther, quoted, refusalToClaim } from "./refusals.js";
-import type { TaskRow } from "./rows.js";
+import { type TaskRow, withChange } from "./rows.js";
 import { refuseLate, refuseLost } from "./stale-writes.js";
 import type { TaskChange } from "./store.js";
 import { fate, OUT_OF_QUEUE, queuePlace, taskState } from "./task-state.js";
@@ -56,7 +56,7 @@ async function say(context: Context, row: TaskRow, said: TaskChange): Promise<Ta
     (said.state_detail !== undefined && said.state_detail !== row.state_detail);
   const change = moved ? { ...said, version: row.version + 1, updated_at: context.nowMs } : said;
   await context.tx.tasks.update(row, change);
-  const after = { ...row, ...change };
+  const after = withChange(row, change);
   if (moved) await record(context, "task.state_changed", after, { state: after.state, detail: after.state_detail });
   return after;
 }
@@ -193,7 +193,7 @@ async function requestCancel(context: Context, row: TaskRow, reason: string | nu
   const asked = { cancel_requested: 1, cancel_reason: reason, closed_by: context.agent.id };
   const change = { ...asked, version: row.version + 1, updated_at: context.nowMs };
   await context.tx.tasks.update(row, change);
-  const after = { ...row, ...change };
+  const after = withChange(row, change);
   await record(context, "task.cancel_requested", after, { reason, lease_id: row.lease_id });
   await context.tx.notes.addNotice({
     id: newId(context.nowMs),
@@ -211,7 +211,7 @@ async function requestCancel(context: Context, row: TaskRow, reason: string | nu
 async function changeUnheld(context: Context, row: TaskRow, change: TaskChange): Promise<TaskRow> {
   const versioned = { ...change, version: row.version + 1, updated_at: context.nowMs };
   await context.tx.tasks.update(row, versioned);
-  return { ...row, ...versioned };
+  return withChange(row, versioned);
 }
 
 export const reopen_task: Handler<Input<"reopen_task">> = async (context, input) => {

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { Admission, TooMany } from "./admission.js";
+import { Admission, type Connection, TooMany } from "./admission.js";
 import type { Credential } from "./settings.js";
 
 let nowMs: number;
 let admission: Admission;
-const HOME = "127.0.0.1";
+const HOME: Connection = { remoteAddress: "127.0.0.1" };
 const key = (text: string): Credential => ({ kind: "key", key: text });
 
 beforeEach(() => {
@@ -23,19 +23,19 @@ function refusal(work: () => void): TooMany | undefined {
 }
 
 /** How many of `count` calls are let in at this instant. */
-function admitted(count: number, credential: Credential, { heartbeat = false, address = HOME } = {}): number {
+function admitted(count: number, credential: Credential, { heartbeat = false, connection = HOME } = {}): number {
   let let_in = 0;
   for (let call = 0; call < count; call += 1) {
-    if (!refusal(() => admission.enter(credential, address, heartbeat))) let_in += 1;
+    if (!refusal(() => admission.enter(credential, connection, heartbeat))) let_in += 1;
   }
   return let_in;
 }
 
 /** Presents wrong keys, each a different one, until `count` were judged. */
-function failWithDifferentKeys(count: number, address = HOME): void {
+function failWithDifferentKeys(count: number): void {
   for (let call = 0; call < count; call += 1) {
-    const credential = key(`wrong-${address}-${call}-${nowMs}`);
-    if (!refusal(() => admission.rejected(admission.enter(credential, address, false), address))) continue;
+    const credential = key(`wrong-${call}-${nowMs}`);
+    if (!refusal(() => admission.rejected(admission.enter(credential, HOME, false), HOME))) continue;
   }
 }
 
@@ -59,6 +59,17 @@ describe("the limit of calls (R49)", () => {
     expect(admitted(100, { kind: "cookie", token: "a" })).toBe(20);
   });
 
+  test("counts a key on its own connections and on one it shares alike", () => {
+    const shared: Connection = { remoteAddress: "127.0.0.1" };
+    for (const name of ["a", "b"]) admission.accepted(admission.enter(key(name), { remoteAddress: "::1" }, false));
+    let let_in = 0;
+    for (let call = 0; call < 100; call += 1) {
+      for (const name of ["a", "a", "b"]) let_in += admitted(1, key(name), { connection: shared });
+    }
+    expect(let_in).toBe(19 + 19);
+    expect(admitted(100, key("a"), { connection: { remoteAddress: "192.0.2.1" } })).toBe(0);
+  });
+
   test("counts heartbeats apart, so that a limit never makes leases lapse", () => {
     expect(admitted(100, key("a"))).toBe(20);
     expect(admitted(100, key("a"), { heartbeat: true })).toBe(20);
@@ -77,7 +88,7 @@ describe("wrong keys", () => {
     expect(refusal(() => admission.enter(key("another"), HOME, false))?.message).toMatch(
       /keys or codes that are not valid/,
     );
-    expect(refusal(() => admission.enter(key("another"), "192.0.2.1", false))).toBeUndefined();
+    expect(refusal(() => admission.enter(key("another"), { remoteAddress: "192.0.2.1" }, false))).toBeUndefined();
     nowMs += 1000;
     expect(refusal(() => admission.enter(key("another"), HOME, false))).toBeUndefined();
   });

@@ -31,7 +31,12 @@ export class TokenBucket {
   }
 }
 
-/** What the limits know of one credential. Held by its hash only. */
+/** As much of a socket as the limits look at; a proxy's word for another address counts nothing. */
+export interface Connection {
+  readonly remoteAddress?: string | undefined;
+}
+
+/** What the limits know of one credential, kept under its hash. */
 export interface Visitor {
   standing: "unknown" | "good" | "bad";
   calls: TokenBucket;
@@ -63,6 +68,8 @@ const FAILURES_BURST = 100;
 export class Admission {
   readonly #visitors: RecentMap<Visitor>;
   readonly #failures: RecentMap<TokenBucket>;
+  /** Gone with the connection, as the credential is that stands in its requests. */
+  readonly #lastOn = new WeakMap<Connection, { credential: Credential; visitor: Visitor }>();
 
   constructor(
     readonly settings: Pick<HttpSettings, "rateLimitPerSecond" | "rateBurst">,
@@ -74,42 +81,54 @@ export class Admission {
   }
 
   /** Lets the caller in and remembers it, or throws `rate_limited`. */
-  enter(credential: Credential, address: string, heartbeat: boolean): Visitor {
-    const nowMs = this.now();
-    const secret = credential.kind === "key" ? credential.key : credential.token;
-    const name = credential.kind + hash("sha256", secret, "base64");
-    const known = this.#visitors.get(name);
-    if (known === undefined || known.standing === "unknown") this.checkAddress(address);
-    const visitor = known ?? this.#visitors.add(name, this.#newcomer(nowMs));
+  enter(credential: Credential, connection: Connection, heartbeat: boolean): Visitor {
+    const visitor = this.#seenOn(connection, credential) ?? this.#find(credential, connection);
     const bucket = heartbeat ? visitor.heartbeats : visitor.calls;
-    const waitMs = bucket.takeMs(nowMs);
+    const waitMs = bucket.takeMs(this.now());
     if (waitMs > 0) throw visitor.standing === "bad" ? tooManyFailures(waitMs) : this.#tooManyCalls(waitMs);
+    return visitor;
+  }
+
+  /** Who called last on this connection, if it is the same and in good standing: spares the hash. */
+  #seenOn(connection: Connection, credential: Credential): Visitor | undefined {
+    const last = this.#lastOn.get(connection);
+    if (last === undefined || last.visitor.standing !== "good" || last.credential.kind !== credential.kind) return;
+    return secretOf(last.credential) === secretOf(credential) ? last.visitor : undefined;
+  }
+
+  #find(credential: Credential, connection: Connection): Visitor {
+    const name = credential.kind + hash("sha256", secretOf(credential), "base64");
+    const known = this.#visitors.get(name);
+    if (known === undefined || known.standing === "unknown") this.check(connection);
+    const visitor = known ?? this.#visitors.add(name, this.#newcomer());
+    this.#lastOn.set(connection, { credential, visitor });
     return visitor;
   }
 
   /** The store knew the credential. */
   accepted(visitor: Visitor): void {
     if (visitor.standing === "good") return;
-    if (visitor.standing === "bad") Object.assign(visitor, this.#newcomer(this.now()));
+    if (visitor.standing === "bad") Object.assign(visitor, this.#newcomer());
     visitor.standing = "good";
   }
 
   /** The store did not know the credential (any more). */
-  rejected(visitor: Visitor, address: string): void {
+  rejected(visitor: Visitor, connection: Connection): void {
     if (visitor.standing === "bad") return;
     visitor.standing = "bad";
     visitor.calls = visitor.heartbeats = new TokenBucket(FAILURES_PER_SECOND, FAILURES_BURST, this.now());
-    this.failedAt(address);
+    this.failed(connection);
   }
 
-  /** Throws `rate_limited` while too many unknown credentials came from the address. */
-  checkAddress(address: string): void {
-    const waitMs = this.#failures.get(address)?.waitMs(this.now()) ?? 0;
+  /** Throws `rate_limited` while too many unknown credentials came from the connection's address. */
+  check(connection: Connection): void {
+    const waitMs = this.#failures.get(addressOf(connection))?.waitMs(this.now()) ?? 0;
     if (waitMs > 0) throw tooManyFailures(waitMs);
   }
 
   /** Counts a wrong credential (or sign-in code) against the address. */
-  failedAt(address: string): void {
+  failed(connection: Connection): void {
+    const address = addressOf(connection);
     const nowMs = this.now();
     const bucket =
       this.#failures.get(address) ??
@@ -117,7 +136,8 @@ export class Admission {
     bucket.takeMs(nowMs);
   }
 
-  #newcomer(nowMs: number): Visitor {
+  #newcomer(): Visitor {
+    const nowMs = this.now();
     const { rateLimitPerSecond, rateBurst } = this.settings;
     return {
       standing: "unknown",
@@ -135,6 +155,14 @@ export class Admission {
       seconds,
     );
   }
+}
+
+function secretOf(credential: Credential): string {
+  return credential.kind === "key" ? credential.key : credential.token;
+}
+
+function addressOf(connection: Connection): string {
+  return connection.remoteAddress ?? "";
 }
 
 function tooManyFailures(waitMs: number): TooMany {

@@ -87,11 +87,7 @@ function doorkeeper({ config }: HttpOptions, admission: Admission) {
       if (route?.open === true) return;
       request.credential = credentialOf(request.raw);
       if (request.credential === undefined) throw noKey();
-      request.visitor = admission.enter(
-        request.credential,
-        request.socket.remoteAddress ?? "",
-        route?.heartbeat === true,
-      );
+      request.visitor = admission.enter(request.credential, request.socket, route?.heartbeat === true);
     },
     close(): void {
       closing = true;

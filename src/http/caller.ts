@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { DibsError, invalidInput } from "../contract/errors.js";
-import type { Caller, Operation, TextAnswer, TextCall } from "../contract/operation.js";
+import { DibsError, invalidInput, isDibsError } from "../contract/errors.js";
+import type { Caller } from "../contract/operation.js";
 import type { Admission, Visitor } from "./admission.js";
 import { disconnectSignal } from "./disconnect.js";
 import type { Credential } from "./settings.js";
@@ -49,23 +49,10 @@ class RequestCaller implements Caller {
   }
 }
 
-/** Calls the engine as the request's caller and notes what it thought of the credential. */
-export async function callAdmitted(
-  callText: TextCall,
-  admission: Admission,
-  request: FastifyRequest,
-  call: { operation: Operation; input: unknown; caller: Caller },
-): Promise<TextAnswer> {
-  const visitor = request.visitor as Visitor;
-  try {
-    const answer = await callText(call.operation, call.input, call.caller);
-    admission.accepted(visitor);
-    return answer;
-  } catch (thrown) {
-    if (thrown instanceof DibsError && thrown.code === "unauthorized") {
-      admission.rejected(visitor, request.socket.remoteAddress ?? "");
-    }
-    throw thrown;
+/** Notes what the engine thought of the request's credential, as its refusal shows; for the limits to know. */
+export function noteRefusal(admission: Admission, request: FastifyRequest, thrown: unknown): void {
+  if (request.visitor !== undefined && isDibsError(thrown, "unauthorized")) {
+    admission.rejected(request.visitor, request.socket);
   }
 }
 

@@ -8,13 +8,10 @@ const BODY = "(body)";
 /** Levels of arrays and objects a body may have, the outermost counted. */
 const DEPTH_MAX = 32;
 
-/** Keys that name an object's machinery in JavaScript; nobody who merges objects should meet them as data. */
-const FORBIDDEN_KEYS = new Set(["__proto__", "constructor"]);
-
 /**
  * The fields of a write's body. No bytes at all mean no fields. Throws `invalid_input`, naming the place, for
- * bytes that aren't UTF-8, text that isn't JSON, JSON that isn't an object, nesting beyond `DEPTH_MAX` and
- * forbidden keys.
+ * bytes that aren't UTF-8, text that isn't JSON, JSON that isn't an object, nesting beyond `DEPTH_MAX`, and
+ * keys that name an object's machinery in JavaScript, which nobody who merges objects should meet as data.
  */
 export function parseBody(body: Buffer | undefined): Record<string, unknown> {
   if (body === undefined || body.length === 0) return {};
@@ -42,10 +39,16 @@ function parseJson(body: Buffer): unknown {
 export function checkShape(value: unknown, path = "", depth = 1): void {
   if (typeof value !== "object" || value === null) return;
   if (depth > DEPTH_MAX) throw invalidInput(path || BODY, `must not be nested deeper than ${DEPTH_MAX} levels`);
-  for (const key of Object.keys(value)) {
-    const at = path === "" ? key : `${path}.${key}`;
-    if (FORBIDDEN_KEYS.has(key)) throw invalidInput(at, "is a name that no field may have; choose another");
+  // Parsed JSON has nothing inherited that could turn up here.
+  for (const key in value) {
+    if (key === "__proto__" || key === "constructor") {
+      throw invalidInput(inside(path, key), "is a name that no field may have; choose another");
+    }
     const item = (value as Record<string, unknown>)[key];
-    if (typeof item === "object" && item !== null) checkShape(item, at, depth + 1);
+    if (typeof item === "object" && item !== null) checkShape(item, inside(path, key), depth + 1);
   }
+}
+
+function inside(path: string, key: string): string {
+  return path === "" ? key : `${path}.${key}`;
 }

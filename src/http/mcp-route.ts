@@ -2,7 +2,8 @@ import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { operations } from "../contract/operations.js";
-import { callAdmitted, callerOf } from "./caller.js";
+import type { Visitor } from "./admission.js";
+import { callerOf, noteRefusal } from "./caller.js";
 import { disconnectSignal } from "./disconnect.js";
 import { timeText } from "./headers.js";
 import { checkShape } from "./json-body.js";
@@ -18,10 +19,12 @@ export function mountMcp(app: FastifyInstance, mcp: McpHandler, seam: CallSeam):
   const run = async (request: FastifyRequest, reply: FastifyReply) => {
     try {
       const caller = callerOf(request, reply, false);
-      await callAdmitted(seam.callText, seam.admission, request, { operation: operations.get_me, input: {}, caller });
+      await seam.callText(operations.get_me, {}, caller);
+      seam.admission.accepted(request.visitor as Visitor);
       checkRpcShape(request.body as Buffer | undefined);
       await sendResponse(reply, await mcp(webRequest(request, reply), request.credential as Credential));
     } catch (thrown) {
+      noteRefusal(seam.admission, request, thrown);
       seam.sendProblem(reply, thrown);
     }
   };

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Operation, TextAnswer, TextCall } from "../contract/operation.js";
 import { operationList } from "../contract/operations.js";
 import { task } from "../contract/task.js";
-import type { Admission } from "./admission.js";
-import { callAdmitted, callerOf } from "./caller.js";
+import type { Admission, Visitor } from "./admission.js";
+import { callerOf, noteRefusal } from "./caller.js";
 import { JSON_TYPE, sendText } from "./headers.js";
 import { inputReader } from "./operation-input.js";
 import type { SendProblem } from "./problems.js";
@@ -41,6 +41,7 @@ export function underBase(path: string, base: string): string {
 }
 
 function operationHandler(operation: Operation, route: { method: string; path: string }, seam: CallSeam): Handler {
+  const { callText, admission, sendProblem, log } = seam;
   const read = inputReader(operation, route.method, route.path);
   const writes = operation.effect === "write";
   const oneTask = operation.output === task;
@@ -48,14 +49,15 @@ function operationHandler(operation: Operation, route: { method: string; path: s
     const startedMs = performance.now();
     try {
       const input = read(request);
-      const caller = callerOf(request, reply, writes);
-      const answer = await callAdmitted(seam.callText, seam.admission, request, { operation, input, caller });
+      const answer = await callText(operation, input, callerOf(request, reply, writes));
+      admission.accepted(request.visitor as Visitor);
       sendAnswer(request, reply, answer, oneTask);
       const waitedMs = typeof input.wait_seconds === "number" ? input.wait_seconds * 1000 : 0;
       const tookMs = Math.round(performance.now() - startedMs - waitedMs);
-      if (tookMs > SLOW_MS) seam.log?.warn({ requestId: request.id, operation: operation.name, tookMs }, "slow call");
+      if (tookMs > SLOW_MS) log?.warn({ requestId: request.id, operation: operation.name, tookMs }, "slow call");
     } catch (thrown) {
-      seam.sendProblem(reply, thrown);
+      noteRefusal(admission, request, thrown);
+      sendProblem(reply, thrown);
     }
   };
   // The answer is sent from inside; to return nothing spares the framework a second promise.
@@ -74,7 +76,7 @@ function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: TextAn
     const version = /"version":(\d+)\}$/.exec(answer.text.slice(-32));
     if (version !== null) reply.header("etag", `"${version[1]}"`);
   }
-  sendText(reply, answer.status, JSON_TYPE, answer.text, answer.serverNowMs);
+  sendText(reply, answer.status, JSON_TYPE, answer.text, answer.serverNowMs || Date.now());
 }
 
 /** The link to the next page: the same address with the cursor in place of the last one. */

@@ -20,16 +20,15 @@ export const signInOutput = z.object({ agent_id: z.string(), expires_at: z.strin
  */
 export function mountSignIn(app: FastifyInstance, signIn: SignIn, admission: Admission, sendProblem: SendProblem) {
   const enter = async (request: FastifyRequest, reply: FastifyReply) => {
-    const address = request.socket.remoteAddress ?? "";
     try {
-      admission.checkAddress(address);
+      admission.check(request.socket);
       const { token, agentId, expiresAtMs } = await signIn.redeem(codeOf(request));
       const seconds = Math.max(0, Math.floor((expiresAtMs - Date.now()) / 1000));
       reply.header("set-cookie", cookie(request, token, seconds));
       const answer: z.output<typeof signInOutput> = { agent_id: agentId, expires_at: timeText(expiresAtMs) };
       sendText(reply, 200, JSON_TYPE, JSON.stringify(answer));
     } catch (thrown) {
-      if (isDibsError(thrown, "unauthorized")) admission.failedAt(address);
+      if (isDibsError(thrown, "unauthorized")) admission.failed(request.socket);
       sendProblem(reply, thrown);
     }
   };

@@ -21,13 +21,18 @@ export function refusal(
     thrown instanceof DibsError
       ? thrown
       : new DibsError("internal", "Something broke inside Dibs. The call may be repeated later.", {});
-  const details = compactDetails(error.details as Row, names);
-  const inTools = (text: string) => text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => toolOf.get(word) ?? word);
-  if (Array.isArray(details.next)) details.next = details.next.map(inTools);
+  const details = advisedInTools(compactDetails(error.details as Row, names), toolOf);
   const message = wordsOf(error, details.fields);
   const data: View = { code: error.code, message, retryable: error.retryable, ...details };
   const next = Array.isArray(details.next) ? ` Next: ${details.next.join(" ")}` : "";
   return answer(data, plain(`Refused, ${error.code}: ${message}${next}`), true);
+}
+
+/** The same record with the operations in its advice (`next`) called by the tools that stand for them. */
+export function advisedInTools<R extends Row>(record: R, toolOf: ReadonlyMap<string, string>): R {
+  if (!Array.isArray(record.next)) return record;
+  const inTools = (text: string) => text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => toolOf.get(word) ?? word);
+  return { ...record, next: record.next.map(inTools) };
 }
 
 /** A result with both faces; names the fields that hold what agents wrote. */

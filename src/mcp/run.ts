@@ -6,7 +6,7 @@ import type { Look, Shown } from "./answers.js";
 import { readArguments } from "./arguments.js";
 import type { Care, Notice } from "./care.js";
 import { fieldKind } from "./field-kinds.js";
-import { answer, refusal } from "./refusal.js";
+import { advisedInTools, answer, refusal } from "./refusal.js";
 import type { Seat } from "./seat.js";
 import { type Front, fieldsOf, offeredBy, sessionIdField, TOOL_OF, type Tool } from "./tools.js";
 import { type Row, VIEWS, type View, view } from "./views.js";
@@ -123,7 +123,7 @@ async function ask(
   const paged = Object.hasOwn(operation.input.shape, "limit");
   const limit = paged ? (input.limit ?? ROWS_DEFAULT) : undefined;
   const last = await one(operation, limit === undefined ? input : { ...input, limit });
-  const beside = front.beside ? ((await one(front.beside, input)).body as Row) : {};
+  const beside = front.beside ? advisedInTools((await one(front.beside, input)).body as Row, TOOL_OF) : {};
   const show = (found: Answer<unknown>, body: unknown, look: Partial<Look>) =>
     front.show(body as never, { textLimit: ROW_TEXT_LIMIT, nextCursor: found.nextCursor, beside, ...look });
   if (!Array.isArray(last.body)) {

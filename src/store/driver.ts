@@ -70,14 +70,19 @@ function readingArrays(statement: NativeStatement, sql: string): SqliteStatement
   if (statement.raw) statement.raw();
   else if (statement.setReturnArrays) statement.setReturnArrays(true);
   else return plain;
-  const columns = statement.columns().map((column) => column.name);
-  return { all: (...params) => (statement.all(...params) as unknown[][]).map((row) => asObject(columns, row)), run };
+  const toRecord = recordMaker(statement.columns().map((column) => column.name));
+  return { all: (...params) => (statement.all(...params) as unknown[][]).map(toRecord), run };
 }
 
-function asObject(columns: readonly string[], row: readonly unknown[]): object {
-  const record: Record<string, unknown> = {};
-  for (let at = 0; at < columns.length; at += 1) record[columns[at] as string] = row[at];
-  return record;
+/**
+ * A function from an array to a record with the columns' names, written as one object literal: all rows of a statement
+ * share a hidden class from birth. Adding 46 properties one by one cost 10 µs a row, and moved the object each time.
+ */
+function recordMaker(columns: readonly string[]): (row: unknown[]) => object {
+  if (!columns.every((column) => /^\w+$/.test(column)))
+    throw new Error(`A column has no plain name: ${columns.join(", ")}`);
+  const fields = columns.map((column, at) => `${column}: row[${at}]`).join(", ");
+  return new Function("row", `return { ${fields} };`) as (row: unknown[]) => object;
 }
 
 function tryRequire<T>(name: string): T | undefined {

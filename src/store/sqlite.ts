@@ -4,7 +4,8 @@ import { DecidingClock, systemTime, type TimeSource } from "./clock.js";
 import { openDriver, type SqliteDriver, type SqliteStatement, type SqlValue } from "./driver.js";
 import { migrate } from "./migrate.js";
 import { agentVerbs } from "./sql/agents.js";
-import type { Db } from "./sql/db.js";
+import { claimVerbs } from "./sql/claims.js";
+import { type Db, KeptTasks } from "./sql/db.js";
 import { eventVerbs } from "./sql/events.js";
 import { leaseVerbs } from "./sql/leases.js";
 import { noteVerbs } from "./sql/notes.js";
@@ -58,8 +59,9 @@ export function openSqlite(options: SqliteOptions): Store {
 class SqliteStore implements Store {
   readonly #db: CountingDb;
   readonly #clock: DecidingClock;
-  readonly #verbs: Omit<Tx, "nowMs" | "changedElsewhere" | "writes">;
-  #dataVersion = -1;
+  readonly #verbs: Omit<Tx, "nowMs" | "othersVersion" | "writes">;
+  /** The version of other processes' writes that the kept rows belong to. */
+  #keptVersion = -1;
   #seenVersion = -1;
 
   constructor(
@@ -75,6 +77,7 @@ class SqliteStore implements Store {
       sessions: sessionVerbs(db),
       tasks: taskVerbs(db),
       leases: leaseVerbs(db),
+      claims: claimVerbs(db),
       notes: noteVerbs(db),
       events: eventVerbs(db),
     };
@@ -104,18 +107,14 @@ class SqliteStore implements Store {
       throw new DibsError("store_unavailable", "The store has lost its clock row; restore it from a backup.", {});
     const nowMs = this.#clock.read(row.last_ms, row.offset_ms);
     if (mode === "write" && nowMs > row.last_ms) db.run("UPDATE clock SET last_ms = ? WHERE id = 1", nowMs);
-    const version = this.#readDataVersion();
-    const changedElsewhere = () => {
-      const changed = version !== this.#dataVersion;
-      this.#dataVersion = version;
-      return changed;
-    };
+    const othersVersion = this.#readDataVersion();
+    if (othersVersion !== this.#keptVersion) {
+      this.#keptVersion = othersVersion;
+      db.kept.clear();
+    }
     return {
       nowMs,
-      // Said until somebody has asked: a transaction of one who remembers nothing must not swallow it.
-      get changedElsewhere() {
-        return changedElsewhere();
-      },
+      othersVersion,
       get writes() {
         return db.writes;
       },
@@ -124,6 +123,7 @@ class SqliteStore implements Store {
   }
 
   #rollback(): void {
+    this.#db.kept.clear();
     try {
       this.driver.exec("ROLLBACK");
     } catch {
@@ -150,6 +150,7 @@ class SqliteStore implements Store {
 /** Statements are prepared once and kept by their text; writes are counted. */
 class CountingDb implements Db {
   writes = 0;
+  readonly kept = new KeptTasks();
   readonly #statements = new Map<string, SqliteStatement>();
 
   constructor(private readonly driver: SqliteDriver) {}

@@ -40,7 +40,7 @@ CREATE INDEX sessions_silence ON sessions (expires_at) WHERE state = 'open' AND 
 CREATE INDEX sessions_workspace ON sessions (workspace_id, seq);
 
 CREATE TABLE tasks (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
+  seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
   workspace_id TEXT NOT NULL, project_id TEXT NOT NULL REFERENCES projects(id),
   priority INTEGER NOT NULL, status TEXT NOT NULL, queue INTEGER, wakes_at INTEGER,
   assigned_to TEXT NOT NULL, created_by TEXT NOT NULL,
@@ -54,14 +54,15 @@ CREATE TABLE tasks (
   CHECK (queue IS NULL OR status IN ('open', 'claimed')),
   CHECK (queue IS NOT 2 OR wakes_at IS NOT NULL)
 );
--- Ready and sleeping tasks in the order they are handed out, for all projects and for one.
-CREATE INDEX tasks_queue ON tasks (workspace_id, queue, assigned_to, priority DESC, seq) WHERE queue IS NOT NULL;
-CREATE INDEX tasks_project_queue ON tasks (project_id, queue, assigned_to, priority DESC, seq) WHERE queue IS NOT NULL;
+-- Ready tasks in the order they are handed out, for all projects and for one. A claim pays for every index its row
+-- stands in, so these hold what is ready and nothing else.
+CREATE INDEX tasks_queue ON tasks (workspace_id, assigned_to, priority DESC, seq) WHERE queue = 1;
+CREATE INDEX tasks_project_queue ON tasks (project_id, assigned_to, priority DESC, seq) WHERE queue = 1;
 CREATE INDEX tasks_wake ON tasks (wakes_at) WHERE wakes_at IS NOT NULL;
 CREATE INDEX tasks_held ON tasks (holder_agent, holder_session, lease_until) WHERE status = 'claimed';
--- For lists: what is not closed in hand-out order, what is closed by state, everything by age.
+-- For lists and for what the clock frees: what is not closed in hand-out order, what went wrong, everything by age.
 CREATE INDEX tasks_handout ON tasks (workspace_id, priority DESC, seq) WHERE queue IS NOT NULL;
-CREATE INDEX tasks_closed ON tasks (workspace_id, status, seq) WHERE queue IS NULL;
+CREATE INDEX tasks_closed ON tasks (workspace_id, status, seq) WHERE status IN ('failed', 'cancelled');
 CREATE INDEX tasks_age ON tasks (workspace_id, seq);
 
 CREATE TABLE task_texts (
@@ -101,8 +102,9 @@ CREATE TABLE remembered (
 ) WITHOUT ROWID;
 CREATE INDEX remembered_age ON remembered (at);
 
+-- The newest event is never deleted, so ids never come twice although they are not AUTOINCREMENT (2 µs an insert).
 CREATE TABLE events (
-  id INTEGER PRIMARY KEY AUTOINCREMENT, workspace_id TEXT NOT NULL, type TEXT NOT NULL, at INTEGER NOT NULL,
+  id INTEGER PRIMARY KEY, workspace_id TEXT NOT NULL, type TEXT NOT NULL, at INTEGER NOT NULL,
   agent_id TEXT, agent_name TEXT, session_id TEXT, project_id TEXT, task_id TEXT, data TEXT NOT NULL
 );
 CREATE INDEX events_workspace ON events (workspace_id, id);

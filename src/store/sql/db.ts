@@ -1,3 +1,4 @@
+import type { TaskRow } from "../../core/rows.js";
 import type { SqlValue } from "../driver.js";
 
 /** The few things the verbs need of a database inside a transaction. Parameters are bound in the order of their `?`. */
@@ -11,6 +12,36 @@ export interface Db {
   run(sql: string, ...params: SqlValue[]): number;
   /** Inserts one row and returns its sequence number. */
   insert(sql: string, ...params: SqlValue[]): number;
+  readonly kept: KeptTasks;
+}
+
+/** Kept at once; a server's live claims are some thousands at most. */
+const KEPT_MAX = 10_000;
+
+/**
+ * Task rows as this connection last wrote them: most tasks are completed by the process that granted them, and reading 46
+ * columns costs 13 µs. A row goes with any write to it, all go when a session's end moves (it is part of the row), when
+ * another process wrote, and with a rollback.
+ */
+export class KeptTasks {
+  readonly #rows = new Map<string, TaskRow>();
+
+  get(id: string): TaskRow | undefined {
+    return this.#rows.get(id);
+  }
+
+  set(row: TaskRow): void {
+    if (this.#rows.size >= KEPT_MAX) this.#rows.clear();
+    this.#rows.set(row.id, row);
+  }
+
+  drop(id: string): void {
+    this.#rows.delete(id);
+  }
+
+  clear(): void {
+    this.#rows.clear();
+  }
 }
 
 /** `SET a = ?, b = ?` for the columns named in `change`, restricted to `allowed`. */

@@ -1,4 +1,3 @@
-import type { ClaimRecord } from "../../core/rows.js";
 import type { LeaseVerbs } from "../../core/store.js";
 import type { SqlValue } from "../driver.js";
 import type { Db } from "./db.js";
@@ -15,60 +14,26 @@ const GRANT = `UPDATE tasks SET status = 'claimed', queue = 2, wakes_at = ?, lea
 
 const RENEW = `UPDATE tasks SET lease_until = ?, wakes_at = ?, lease_seconds = ? WHERE seq = ? AND lease_id = ? AND ${LIVE}`;
 
-const CLAIMS = `SELECT t.seq, t.id AS task_id, t.project_id, x.content, t.holder_agent AS agent_id, a.name AS agent_name,
-  s.id AS session_id, s.implicit, s.client, s.branch, t.fence, t.lease_id, t.claimed_at, t.lease_until,
-  s.expires_at AS session_expires_at
-  FROM tasks t JOIN task_texts x ON x.seq = t.seq JOIN sessions s ON s.id = t.holder_session
-  JOIN agents a ON a.id = t.holder_agent`;
-
 /** The only statements that write lease columns (R44). */
 export function leaseVerbs(db: Db): LeaseVerbs {
   return {
     grant(row, grant) {
+      db.kept.drop(row.id);
       const { leaseId, fence, agentId, sessionId, leaseSeconds, untilMs, nowMs } = grant;
       const params: SqlValue[] = [untilMs, leaseId, fence, agentId, sessionId, nowMs, leaseSeconds, untilMs, nowMs];
       if (db.run(GRANT, ...params, row.seq, row.fence) !== 1) return false;
       if (row.labels !== NO_LABELS) db.run("UPDATE task_labels SET queue = 2 WHERE seq = ?", row.seq);
       return true;
     },
-    renew: (row, leaseSeconds, untilMs, nowMs) =>
-      db.run(RENEW, untilMs, untilMs, leaseSeconds, row.seq, row.lease_id, nowMs, nowMs) === 1,
+    renew(row, leaseSeconds, untilMs, nowMs) {
+      db.kept.drop(row.id);
+      return db.run(RENEW, untilMs, untilMs, leaseSeconds, row.seq, row.lease_id, nowMs, nowMs) === 1;
+    },
     end(row, how, becomes) {
       const lapse = how.lapsedUntilMs === null ? {} : { lapsed: 1, lease_until: how.lapsedUntilMs };
       const where = how.live ? `AND lease_id = ? AND ${LIVE}` : "AND lease_id = ? AND status = 'claimed'";
       const params: SqlValue[] = how.live ? [row.lease_id, how.nowMs, how.nowMs] : [row.lease_id];
       return writeTask(db, row, { ...becomes, ...lapse }, where, params);
-    },
-    countLive: (agentId, nowMs, limit) =>
-      db.get<{ n: number }>(
-        `SELECT count(*) AS n FROM (SELECT 1 FROM tasks
-         WHERE status = 'claimed' AND holder_agent = ? AND lease_until > ? LIMIT ${limit})`,
-        agentId,
-        nowMs,
-      )?.n ?? 0,
-    claims(workspaceId, filter, nowMs, page) {
-      const where = ["t.workspace_id = ?", "t.status = 'claimed'", "t.queue = 2", "t.lease_until > ?"];
-      const params: SqlValue[] = [workspaceId, nowMs];
-      where.push("s.state = 'open' AND (s.expires_at IS NULL OR s.expires_at > ?)");
-      params.push(nowMs);
-      const narrow: [string, string | undefined][] = [
-        ["t.holder_agent = ?", filter.agentId],
-        ["t.holder_session = ?", filter.sessionId],
-        ["t.project_id = ?", filter.projectId],
-        ["t.id = ?", filter.taskId],
-      ];
-      for (const [condition, value] of narrow) {
-        if (value === undefined) continue;
-        where.push(condition);
-        params.push(value);
-      }
-      where.push("t.seq > ?");
-      params.push(page.after?.[0] ?? 0);
-      return db.all<ClaimRecord>(
-        `${CLAIMS} WHERE ${where.join(" AND ")} ORDER BY t.seq LIMIT ?`,
-        ...params,
-        page.limit,
-      );
     },
   };
 }

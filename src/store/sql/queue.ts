@@ -27,30 +27,63 @@ export function queueVerbs(db: Db): Pick<TaskVerbs, "ready" | "nextLapsed"> {
       const first = `SELECT q.seq ${from} AND q.queue = ${QUEUE.ready} ORDER BY q.priority DESC, q.seq LIMIT ${limit}`;
       return db.all<TaskRow>(`${SELECT_TASK} WHERE t.seq IN (${first}) ORDER BY t.priority DESC, t.seq`, ...params);
     },
-    nextLapsed(filter, nowMs) {
-      const halves = ["", filter.agentId].map((assignedTo) => lapsedIn(db, scanOf(db, filter, assignedTo), nowMs));
-      const found = halves.filter((half) => typeof half === "object").sort(handOutOrder)[0];
-      if (found) return found;
-      return halves.includes("unknown") ? "unknown" : "none";
+    nextLapsed(filter, nowMs, before) {
+      const scans =
+        filter.labels.length === 0
+          ? [handOutScan(filter)]
+          : ["", filter.agentId].map((assignedTo) => sleepingScan(db, filter, assignedTo));
+      const found = scans.map((scan) => lapsedIn(db, scan, nowMs, before));
+      const best = found.filter((each) => typeof each === "object").sort(handOutOrder)[0];
+      if (best) return best;
+      return found.includes("unknown") ? "unknown" : "none";
     },
   };
 }
 
-/** The scan is bounded: "none among the first 2,000" is told from "none". */
-function lapsedIn(db: Db, { from, params }: Scan, nowMs: number): Candidate | "none" | "unknown" {
+/** Everything not closed, in hand-out order: what sleeps has no index of its own, which every claim would pay for. */
+function handOutScan({
+  workspaceId,
+  projectId,
+  agentId,
+}: QueueFilter): Scan & { also: string; alsoParams: SqlValue[] } {
+  const project = projectId === null ? "" : "AND t.project_id = ?";
+  return {
+    from: "FROM tasks q WHERE q.workspace_id = ? AND q.queue IS NOT NULL",
+    params: [workspaceId],
+    also: `AND t.assigned_to IN ('', ?) ${project}`,
+    alsoParams: projectId === null ? [agentId] : [agentId, projectId],
+  };
+}
+
+function sleepingScan(db: Db, filter: QueueFilter, assignedTo: string) {
+  const { from, params } = scanOf(db, filter, assignedTo);
+  return { from: `${from} AND q.queue = ${QUEUE.sleeping}`, params, also: "", alsoParams: [] };
+}
+
+/** The scan is bounded, and ends where the best ready task stands: "none of the first 2,000" is told from "none". */
+function lapsedIn(
+  db: Db,
+  scan: Scan & { also: string; alsoParams: SqlValue[] },
+  nowMs: number,
+  before: Candidate | undefined,
+): Candidate | "none" | "unknown" {
+  const ahead = before ? "AND q.priority >= ? AND (q.priority > ? OR q.seq < ?)" : "";
+  const params = before ? [...scan.params, before.priority, before.priority, before.seq] : scan.params;
   const found = db.get<Candidate>(
-    `WITH first AS MATERIALIZED (SELECT q.seq, q.priority ${from} AND q.queue = ${QUEUE.sleeping}
+    `WITH first AS MATERIALIZED (SELECT q.seq, q.priority ${scan.from} ${ahead}
        ORDER BY q.priority DESC, q.seq LIMIT ${SLEEPING_SCAN_MAX})
      SELECT f.seq, f.priority FROM first f JOIN tasks t ON t.seq = f.seq
-     WHERE t.wakes_at <= ? AND (t.status = 'open' OR (t.attempts < t.max_attempts AND t.cancel_requested = 0))
-       AND (t.not_before IS NULL OR t.not_before <= ?)
+     WHERE t.queue = ${QUEUE.sleeping} AND t.wakes_at <= ?
+       AND (t.status = 'open' OR (t.attempts < t.max_attempts AND t.cancel_requested = 0))
+       AND (t.not_before IS NULL OR t.not_before <= ?) ${scan.also}
      ORDER BY f.priority DESC, f.seq LIMIT 1`,
     ...params,
     nowMs,
     nowMs,
+    ...scan.alsoParams,
   );
   if (found) return found;
-  const beyond = `SELECT q.seq ${from} AND q.queue = ${QUEUE.sleeping} LIMIT 1 OFFSET ${SLEEPING_SCAN_MAX}`;
+  const beyond = `SELECT q.seq ${scan.from} ${ahead} LIMIT 1 OFFSET ${SLEEPING_SCAN_MAX}`;
   return db.get(beyond, ...params) === undefined ? "none" : "unknown";
 }
 

@@ -53,9 +53,11 @@ export function sessionVerbs(db: Db): SessionVerbs {
     },
     openOf: (agentId) => db.all<SessionRow>(`${SELECT} WHERE s.agent_id = ? AND s.state = 'open'`, agentId),
     touch(id, seenAtMs, expiresAtMs) {
+      db.kept.clear();
       db.run("UPDATE sessions SET seen_at = ?, expires_at = ? WHERE id = ?", seenAtMs, expiresAtMs, id);
     },
     end(id, state, atMs) {
+      db.kept.clear();
       db.run("UPDATE sessions SET state = ?, ended_at = ? WHERE id = ? AND state = 'open'", state, atMs, id);
     },
     silentSince: (nowMs, limit) =>

@@ -75,6 +75,7 @@ export const SELECT_TASK = `SELECT t.*, x.content, x.description, x.labels, x.co
  * False when no row matched, and then nothing was written.
  */
 export function writeTask(db: Db, task: TaskRow, change: object, guard = "", guardParams: SqlValue[] = []): boolean {
+  db.kept.drop(task.id);
   const row = assignments(change, COLUMNS);
   if (row.set) {
     const changed = db.run(
@@ -114,18 +115,27 @@ export function taskVerbs(db: Db): TaskVerbs {
       insertLabels(seq, row, labels);
       return seq;
     },
-    byId: (workspaceId, id) => db.get<TaskRow>(`${SELECT_TASK} WHERE t.id = ? AND t.workspace_id = ?`, id, workspaceId),
+    byId(workspaceId, id) {
+      const kept = db.kept.get(id);
+      if (kept) return kept.workspace_id === workspaceId ? kept : undefined;
+      return db.get<TaskRow>(`${SELECT_TASK} WHERE t.id = ? AND t.workspace_id = ?`, id, workspaceId);
+    },
+    keep(row) {
+      db.kept.set(row);
+    },
     bySeq: (seq) => db.get<TaskRow>(`${SELECT_TASK} WHERE t.seq = ?`, seq),
     list: (workspaceId, filter, page, nowMs) => listTasks(db, workspaceId, filter, page, nowMs),
     update(row, change) {
       writeTask(db, row, change);
     },
     setLabels(row, labels) {
+      db.kept.drop(row.id);
       db.run("DELETE FROM task_labels WHERE seq = ?", row.seq);
       insertLabels(row.seq, row, labels);
     },
-    remove(seq) {
-      db.run("DELETE FROM tasks WHERE seq = ?", seq);
+    remove(row) {
+      db.kept.drop(row.id);
+      db.run("DELETE FROM tasks WHERE seq = ?", row.seq);
     },
     ...queueVerbs(db),
     due: (nowMs, limit) =>

@@ -1,0 +1,47 @@
+import type { ClaimRecord } from "../../core/rows.js";
+import type { ClaimVerbs } from "../../core/store.js";
+import type { SqlValue } from "../driver.js";
+import type { Db } from "./db.js";
+
+const CLAIMS = `SELECT t.seq, t.id AS task_id, t.project_id, x.content, t.holder_agent AS agent_id, a.name AS agent_name,
+  s.id AS session_id, s.implicit, s.client, s.branch, t.fence, t.lease_id, t.claimed_at, t.lease_until,
+  s.expires_at AS session_expires_at
+  FROM tasks t JOIN task_texts x ON x.seq = t.seq JOIN sessions s ON s.id = t.holder_session
+  JOIN agents a ON a.id = t.holder_agent`;
+
+/** The table of everything held, as it is at an instant. */
+export function claimVerbs(db: Db): ClaimVerbs {
+  return {
+    countLive: (agentId, nowMs, limit) =>
+      db.get<{ n: number }>(
+        `SELECT count(*) AS n FROM (SELECT 1 FROM tasks
+         WHERE status = 'claimed' AND holder_agent = ? AND lease_until > ? LIMIT ${limit})`,
+        agentId,
+        nowMs,
+      )?.n ?? 0,
+    list(workspaceId, filter, nowMs, page) {
+      const where = ["t.workspace_id = ?", "t.status = 'claimed'", "t.queue = 2", "t.lease_until > ?"];
+      const params: SqlValue[] = [workspaceId, nowMs];
+      where.push("s.state = 'open' AND (s.expires_at IS NULL OR s.expires_at > ?)");
+      params.push(nowMs);
+      const narrow: [string, string | undefined][] = [
+        ["t.holder_agent = ?", filter.agentId],
+        ["t.holder_session = ?", filter.sessionId],
+        ["t.project_id = ?", filter.projectId],
+        ["t.id = ?", filter.taskId],
+      ];
+      for (const [condition, value] of narrow) {
+        if (value === undefined) continue;
+        where.push(condition);
+        params.push(value);
+      }
+      where.push("t.seq > ?");
+      params.push(page.after?.[0] ?? 0);
+      return db.all<ClaimRecord>(
+        `${CLAIMS} WHERE ${where.join(" AND ")} ORDER BY t.seq LIMIT ?`,
+        ...params,
+        page.limit,
+      );
+    },
+  };
+}
