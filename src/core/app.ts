@@ -17,6 +17,8 @@ export interface AppOptions {
   readonly onFault?: (operation: string, cause: string) => void;
 }
 
+const CLAIMS: ReadonlySet<string> = new Set(["claim_next_task", "claim_task"] satisfies OperationName[]);
+
 /** Everything that may be asked, for every surface: validate, send to the engine in company, wait if asked to. */
 export class App {
   readonly #writes: Lane;
@@ -65,12 +67,14 @@ export class App {
   };
 
   readonly callText: TextCall = async (operation, input, caller) => {
-    const { signal, ...rest } = caller;
+    const { identity, sessionId, idempotencyKey, ifVersion } = caller;
     const call: EngineCall = {
       name: operation.name as OperationName,
       input: parseInput(operation, input),
-      caller: rest,
+      caller: { identity, sessionId, idempotencyKey, ifVersion },
     };
+    // A surface may make the signal when it is asked for: only what grants or waits needs one.
+    const signal = CLAIMS.has(operation.name) ? caller.signal : undefined;
     const outcome = await this.#outcome(operation, call, signal);
     if (!outcome.ok) throw this.#error(operation, outcome);
     if (outcome.granted && signal && caller.idempotencyKey === undefined)

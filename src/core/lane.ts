@@ -3,9 +3,6 @@ import type { BatchResult, EngineCall, Outcome } from "./outcome.js";
 /** Calls that go into one transaction at most: bounds how long the first of them waits for the last. */
 const BATCH_MAX = 256;
 
-/** Fewer calls than this go together: a commit costs more than the overlap gains. */
-const SPLIT_MIN = 16;
-
 export type RunBatch = (calls: readonly EngineCall[]) => Promise<BatchResult>;
 
 interface Queued {
@@ -56,15 +53,10 @@ export class Lane {
   }
 
   async #send(): Promise<void> {
-    const waiting = this.#urgent.length + this.#queue.length;
-    if (waiting === 0) return;
-    // The first of two batches takes half: else all callers would wait for one batch, and the engine for all of them.
-    const room = this.underWayMax() - this.#underWay;
-    const size = waiting >= SPLIT_MIN ? Math.min(BATCH_MAX, Math.ceil(waiting / room)) : BATCH_MAX;
-    const batch = this.#urgent.splice(0, size);
-    batch.push(...this.#queue.splice(0, size - batch.length));
+    const batch = this.#urgent.splice(0, BATCH_MAX);
+    batch.push(...this.#queue.splice(0, BATCH_MAX - batch.length));
+    if (batch.length === 0) return;
     this.#underWay += 1;
-    if (batch.length < waiting) this.#schedule();
     try {
       const { outcomes, woke } = await this.run(batch.map((each) => each.call));
       batch.forEach((each, at) => {
