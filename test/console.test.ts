@@ -185,6 +185,26 @@ describe("the page of a visitor who is signed in", () => {
     expect(await page.evaluate(() => document.activeElement?.querySelector("table") !== null)).toBe(true);
   });
 
+  test("asks nothing while nobody looks, and asks again when somebody does", async () => {
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    const look = (visibility: "hidden" | "visible") =>
+      page.evaluate((state) => {
+        Object.defineProperty(document, "visibilityState", { configurable: true, get: () => state });
+        document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
+      }, visibility);
+    await page.waitForRequest(/\/v1\/claims/);
+    await look("hidden");
+    await page.waitForLoadState("networkidle");
+    asked.length = 0;
+    // The one case where time itself must pass: that three looks are left out can't be seen earlier.
+    await page.waitForTimeout(3_000);
+    expect(asked).toEqual([]);
+    const next = page.waitForRequest(/\/v1\/claims/);
+    await look("visible");
+    await next;
+  });
+
   test("signs out: the cookie is gone, and what it opened is closed", async () => {
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("heading", { name: "You are not signed in" }).waitFor();
@@ -206,8 +226,11 @@ describe("a visitor who is not signed in", () => {
   test("is told why a used link does not work and how to get another", async () => {
     const { context, page } = await visit();
     const link = await served.newSignInLink();
+    const exchanged = page.waitForEvent("requestfinished", (request) => request.url().endsWith("/v1/sign-in"));
     await page.goto(link);
     await page.getByRole("button", { name: "Sign out" }).waitFor();
+    // An answer that nobody reads stays open until its time limit, and fails then.
+    await exchanged;
     await context.close();
 
     const second = await visit();

@@ -17,7 +17,9 @@ export async function arrive(): Promise<Arrival> {
       credentials: "same-origin",
       signal: AbortSignal.timeout(10_000),
     });
-    return response.ok ? { state: "signed-in" } : { state: "refused", reason: await reasonOf(response) };
+    // Read to the end in either case: a browser keeps an answer open until somebody has.
+    const answer: unknown = await response.json().catch(() => undefined);
+    return response.ok ? { state: "signed-in" } : { state: "refused", reason: reasonIn(answer, response.status) };
   } catch {
     return {
       state: "refused",
@@ -26,15 +28,15 @@ export async function arrive(): Promise<Arrival> {
   }
 }
 
-async function reasonOf(response: Response): Promise<string> {
-  const problem: unknown = await response.json().catch(() => undefined);
+function reasonIn(problem: unknown, status: number): string {
   const detail = typeof problem === "object" && problem !== null && "detail" in problem ? problem.detail : undefined;
-  return typeof detail === "string" ? detail : `The server answered with status ${response.status}.`;
+  return typeof detail === "string" ? detail : `The server answered with status ${status}.`;
 }
 
 /** Ends the sign-in on the server and in this browser. Throws when the server can't be reached. */
 export async function signOut(): Promise<void> {
   const headers = { "content-type": "application/json" };
   const response = await fetch("/v1/sign-out", { method: "POST", headers, body: "{}", credentials: "same-origin" });
+  await response.text();
   if (!response.ok && response.status !== 401) throw new Error(`The server answered with status ${response.status}.`);
 }
