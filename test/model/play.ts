@@ -1,0 +1,266 @@
+import { operations } from "dibs";
+import type { Answer, Caller, OperationName } from "dibs/contract";
+import { expect } from "vitest";
+import type { Body, Input } from "../support/fresh-store.js";
+import { brokenIn, StoreFile } from "../support/store-file.js";
+import { type CallStep, type Expected, type Prepared, prepare, type Scene, whoOf } from "./calls.js";
+import { type Agent, Refusal, type Session, type Task, type Who } from "./records.js";
+import { Rules } from "./rules.js";
+import { Comparison, type Shown, same, snapshot } from "./shown.js";
+import type { Stage } from "./stage.js";
+import { leaseEndMs } from "./standing.js";
+import { OPENING, type Step } from "./steps.js";
+
+type Got = { answer: Answer<unknown> } | { refused: { code: string; details: Record<string, unknown> } };
+
+/** One play: every step is done by the engine and by the model, and all that is answered and shown is compared. */
+export class Play {
+  readonly #compare: Comparison;
+  readonly #rules: Rules;
+  readonly #agents: (Agent & { caller: Caller })[];
+  readonly #scene: Scene;
+
+  private constructor(private readonly stage: Stage) {
+    this.#rules = new Rules(stage.time.wallMs());
+    this.#agents = stage.cast.agents.map((agent) => ({ ...agent, implicit: null }));
+    this.#compare = new Comparison(stage.cast.projects);
+    this.#scene = { rules: this.#rules, agents: this.#agents, calls: 0 };
+  }
+
+  /** Starts on a swept stage, with the opening played. */
+  static async start(stage: Stage): Promise<Play> {
+    const play = new Play(stage);
+    await play.step({ do: "together", calls: OPENING });
+    return play;
+  }
+
+  async step(step: Step): Promise<void> {
+    if (step.do === "pass") this.#pass(step.ms);
+    else if (step.do === "reach") this.#reach(step.ahead, step.offMs);
+    else if (step.do === "sweep") await this.#call("open_session", {}, this.#observer);
+    else if (step.do === "restart") await this.#restart();
+    else if (step.do === "beat") await this.#beat(whoOf(this.#scene, step), step.ack);
+    else if (step.do === "end") await this.#end(whoOf(this.#scene, step));
+    else if (step.do === "look") await this.#lookAround();
+    else if (step.do === "together") await this.#together(step.calls);
+    // What one call answered is compared already.
+    else return this.#together([step]);
+    await this.#compareAll();
+  }
+
+  /** Looks on and holds nothing. */
+  get #observer(): Caller {
+    return (this.#agents[3] as { caller: Caller }).caller;
+  }
+
+  #pass(ms: number): void {
+    this.stage.time.pass(ms);
+    this.#rules.settle(this.stage.time.wallMs());
+  }
+
+  #reach(ahead: number, offMs: number): void {
+    const instants = this.#rules.instants();
+    const at = instants[Math.min(ahead, instants.length - 1)];
+    if (at !== undefined) this.#pass(Math.max(0, at + offMs - this.#rules.nowMs));
+  }
+
+  async #restart(): Promise<void> {
+    await this.stage.store.close();
+    await this.stage.open();
+  }
+
+  async #call(name: OperationName, input: object, caller: Caller): Promise<Got> {
+    try {
+      return { answer: (await this.stage.store.call(operations[name], input as never, caller)) as Answer<unknown> };
+    } catch (thrown) {
+      const { code, details } = thrown as { code?: string; details?: Record<string, unknown> };
+      if (code === undefined) throw thrown;
+      if (code === "internal") throw new Error(this.stage.faults.join());
+      return { refused: { code, details: details ?? {} } };
+    }
+  }
+
+  #callerOf({ agent, session }: Who): Caller {
+    const { caller } = agent as Agent & { caller: Caller };
+    return session?.id ? { ...caller, sessionId: session.id } : caller;
+  }
+
+  /** Calls of one instant: the engine takes them in one transaction, which must mean the same as one after another. */
+  async #together(steps: readonly CallStep[]): Promise<void> {
+    const prepared = steps.map((each) => prepare(this.#scene, each)).filter((each) => each !== undefined);
+    const got = await Promise.all(prepared.map((each) => this.#call(each.name, each.input, this.#callerOf(each.who))));
+    const signs = await this.#signsOf(prepared.map((each) => each.who.session));
+    for (const [at, each] of prepared.entries()) this.#compareCall(each, got[at] as Got, signs);
+  }
+
+  /** When each session ends by silence, as everybody can read. */
+  async #signsOf(sessions: readonly (Session | null)[]): Promise<Map<Session, number>> {
+    const signs = new Map<Session, number>();
+    const read = async (session: Session | null) => {
+      if (!session?.id) return;
+      const { expires_at } = await this.#ask("get_session", { session_id: session.id });
+      signs.set(session, Date.parse(expires_at ?? ""));
+    };
+    await Promise.all([...new Set(sessions)].map(read));
+    return signs;
+  }
+
+  /** R9: a call is a sign of life, rounded by at most an eighth of the length in the session's favour. */
+  #sign(session: Session | null, signs: Map<Session, number>): void {
+    const endsAtMs = session && signs.get(session);
+    if (!session || session.ttlMs === null || !endsAtMs || session.state !== "open") return;
+    const exactMs = this.#rules.nowMs + session.ttlMs;
+    const least = Math.max(exactMs, session.endsAtMs);
+    const most = Math.max(exactMs + session.ttlMs / 8, session.endsAtMs);
+    if (endsAtMs < least || endsAtMs > most) throw new Error(`A session ends at ${endsAtMs}, not ${least}..${most}`);
+    session.endsAtMs = endsAtMs;
+  }
+
+  #compareCall(each: Prepared, got: Got, signs: Map<Session, number>): void {
+    let expected: Expected | Refusal;
+    try {
+      this.#rules.role(each.who, each.role);
+      if (!each.sessionless) this.#rules.alive(each.who);
+      this.#sign(each.who.session, signs);
+      expected = each.predict();
+    } catch (thrown) {
+      if (!(thrown instanceof Refusal)) throw thrown;
+      expected = thrown;
+    }
+    if (expected instanceof Refusal) {
+      if ("answer" in got) throw new Error(`${each.name} was to be refused with ${expected.code}`);
+      this.#compare.refusal(expected, got.refused);
+      return;
+    }
+    if ("refused" in got) throw new Error(`${each.name} was refused with ${JSON.stringify(got.refused)}`);
+    same(got.answer.status, expected.status ?? 200);
+    this.#compareAnswer(expected, got.answer.body as Record<string, unknown>);
+  }
+
+  #compareAnswer(expected: Expected, body: Record<string, unknown>): void {
+    if (expected.none) same(body.task, null);
+    if (expected.deleted) same(body, { deleted: true, id: expected.deleted.id });
+    if (expected.opened) {
+      expected.opened.id = String(body.id);
+      same([body.state, body.expires_at], ["open", new Date(expected.opened.endsAtMs).toISOString()]);
+    }
+    if (!expected.tasks) return;
+    const shown = (expected.many ? body.tasks : [body.task ?? body]) as Shown[];
+    same(shown.length, expected.tasks.length);
+    for (const [at, snap] of expected.tasks.entries()) this.#compare.task(snap, shown[at] as Shown);
+  }
+
+  /** A session's heartbeat answers for each thing it holds and for each it lost (R9). */
+  async #beat(who: Who, ack: boolean): Promise<void> {
+    const session = who.session ?? who.agent.implicit;
+    if (!session?.id) return;
+    const got = await this.#call("heartbeat_session", { session_id: session.id }, this.#callerOf(who));
+    const alive = session.state === "open";
+    this.#sign(session, await this.#signsOf([session]));
+    if (!alive || "refused" in got) {
+      expect(got).toMatchObject({ refused: { code: alive ? "" : "session_ended" } });
+      return;
+    }
+    const { renewed, lost } = this.#rules.heartbeatSession(session);
+    const body = got.answer.body as Body<"heartbeat_session">;
+    const items = renewed.map((task) => {
+      const { fields, lease } = snapshot(this.#rules, task);
+      const { lease_expires_at, lease_remaining_ms } = fields;
+      const outcome = { outcome: "renewed", reason: null, lease_expires_at, lease_remaining_ms };
+      return { task_id: task.id, lease_id: lease?.id, ...outcome };
+    });
+    same(
+      body.items.filter((item) => item.outcome === "renewed"),
+      items,
+    );
+    const told = body.items.filter((item) => item.outcome === "lost").map((item) => `${item.lease_id} ${item.reason}`);
+    // Of many only the newest are told.
+    const least = lost.slice(-8).map(({ grant, reason }) => `${grant.id} ${reason}`);
+    expect(told).toEqual(expect.arrayContaining(least));
+    if (session.lost.length <= 8) expect(told.sort()).toEqual(least.sort());
+    if (ack && body.notices.length > 0) await this.#acknowledge(session, who, body.notices);
+  }
+
+  async #acknowledge(session: Session, who: Who, notices: Body<"heartbeat_session">["notices"]): Promise<void> {
+    await this.#call("ack_notices", { ids: notices.map((notice) => notice.id) }, this.#callerOf(who));
+    const told = new Set(notices.filter((each) => each.type === "lease.lost").map((each) => each.data.lease_id));
+    const kept = session.lost.filter(({ grant }) => !told.has(grant.id as string));
+    session.lost.splice(0, session.lost.length, ...kept);
+  }
+
+  async #end(who: Who): Promise<void> {
+    const session = who.session ?? who.agent.implicit;
+    if (!session?.id) return;
+    const got = await this.#call("end_session", { session_id: session.id }, this.#callerOf(who));
+    this.#sign(session, await this.#signsOf([session]));
+    expect(got).toMatchObject({ answer: { body: { tasks_released: this.#rules.endSession(who, session) } } });
+  }
+
+  /** The whole list, read by somebody else, who notices nothing. */
+  async #compareAll(): Promise<void> {
+    const shown = await this.#ask("list_tasks", { limit: 1000 });
+    const tasks = this.#rules.tasks.filter((task) => !task.deleted);
+    same(ids(shown), ids(tasks));
+    for (const [at, task] of tasks.entries()) this.#compare.task(snapshot(this.#rules, task), shown[at] as Shown);
+  }
+
+  /** Every way of asking about the same state says the same (R14, R17). */
+  async #lookAround(): Promise<void> {
+    const tasks = this.#rules.tasks.filter((task) => !task.deleted);
+    const filtered = FILTERS.map(async ([filter, fits]) => {
+      const listed = await this.#ask("list_tasks", { ...filter, sort: "created" });
+      const fitting = tasks.filter((task) => fits(snapshot(this.#rules, task).fields as Shown));
+      same(ids(listed), ids(fitting), JSON.stringify(filter));
+    });
+    await Promise.all([...filtered, ...tasks.map((task) => this.#compareWhy(task)), this.#compareQueue()]);
+  }
+
+  async #compareQueue(): Promise<void> {
+    const [ready, claims] = await Promise.all([this.#ask("list_tasks", { ready: true }), this.#ask("list_claims", {})]);
+    same(ids(ready), ids(this.#rules.queue()));
+    const held = this.#rules.tasks.filter((task) => task.live);
+    same(
+      claims.map((claim) => [claim.lease_id, claim.remaining_ms]),
+      held.map(({ live }) => live && [live.id, leaseEndMs(live) - this.#rules.nowMs]),
+    );
+  }
+
+  /** After the play; `thoroughly`: also that the file says of itself what the answers said. */
+  async lookBack(thoroughly: boolean): Promise<void> {
+    await Promise.all([this.#compareAll(), this.#compareQueue()]);
+    if (thoroughly) same(brokenIn(new StoreFile(this.stage.path)), []);
+  }
+
+  async #compareWhy(task: Task): Promise<void> {
+    for (const agent of this.#agents.slice(0, 2)) {
+      const who = { agent, session: null };
+      const why = await this.#ask("get_task_why", { task_id: task.id ?? "" }, agent.caller);
+      const code = this.#rules.holds(who, task) ? null : (this.#rules.why(who, task)?.code ?? null);
+      same([why.code, why.ready], [code, this.#rules.ready(task)], task.content);
+    }
+    const comments = await this.#ask("list_comments", { task_id: task.id ?? "" });
+    same(
+      comments.map((each) => [each.body, each.agent_id]),
+      task.lateResults.map(({ result, by }) => [JSON.stringify(result), by.id]),
+    );
+  }
+
+  async #ask<N extends OperationName>(name: N, input: Input<N>, caller = this.#observer): Promise<Body<N>> {
+    const got = await this.#call(name, input as object, caller);
+    if ("refused" in got) throw new Error(got.refused.code);
+    return got.answer.body as Body<N>;
+  }
+}
+
+const ids = (list: readonly { id: string | null }[]) => list.map((each) => each.id);
+const STATUS = ["open", "claimed", "completed", "failed", "cancelled"] as const;
+type Fits = (task: Shown) => boolean;
+const FILTERS: readonly (readonly [filter: object, fits: Fits])[] = [
+  ...STATUS.map((status) => [{ status }, (task: Shown) => task.status === status] as const),
+  [{ ready: false }, (task) => !task.ready],
+  [{ lapsed: true }, (task) => task.lapsed],
+  [{ lapsed: false }, (task) => !task.lapsed],
+  [{ claimed: true }, (task) => task.status === "claimed"],
+  [{ claimed: false }, (task) => task.status === "open"],
+  [{ label: "a", ready: true }, (task) => task.ready && task.labels.includes("a")],
+];

@@ -1,0 +1,96 @@
+/** What the model knows. Ids are those that Dibs gave; a record is bound to its id by the answer that first shows it. */
+
+export type Role = "worker" | "coordinator" | "admin";
+
+export interface Agent {
+  readonly name: string;
+  readonly id: string;
+  readonly role: Role;
+  /** The open session of calls that name none (R13). */
+  implicit: Session | null;
+}
+
+export interface Session {
+  id: string | null;
+  readonly agent: Agent;
+  /** Silence after which it ends, ms; null for an implicit one, which never ends of it. */
+  readonly ttlMs: number | null;
+  endsAtMs: number;
+  state: "open" | "ended" | "expired";
+  /** Leases it lost and was not asked about, oldest first (R54). */
+  readonly lost: { grant: Grant; task: Task; reason: Reason }[];
+}
+
+export type Reason = "expired" | "superseded" | "released" | "revoked" | "completed" | "never_held";
+
+/** One grant of one task: a lease, living or ended. */
+export interface Grant {
+  id: string | null;
+  readonly fence: number;
+  readonly session: Session;
+  readonly atMs: number;
+  seconds: number;
+  /** Its own end; its session's may come first. */
+  untilMs: number;
+  /** How it ended; null while it lives. */
+  ended: Reason | null;
+  /** Whether a late result was kept for it (R7). */
+  late: boolean;
+}
+
+export type Status = "open" | "claimed" | "completed" | "failed" | "cancelled";
+
+export interface Task {
+  id: string | null;
+  readonly order: number;
+  readonly createdBy: Agent;
+  readonly content: string;
+  project: string;
+  labels: string[];
+  priority: number;
+  assignedTo: Agent | null;
+  notBeforeMs: number | null;
+  attempts: number;
+  maxAttempts: number;
+  /** Never `claimed`: that is whether a lease lives. */
+  status: Exclude<Status, "claimed">;
+  readonly grants: Grant[];
+  live: Grant | null;
+  /** The last grant, where the clock ended it, and when; until the next one. */
+  lapse: { grant: Grant; atMs: number } | null;
+  /** Who asked to cancel it. */
+  cancelAsked: Agent | null;
+  closedBy: Agent | null;
+  completedAtMs: number | null;
+  failure: string | null;
+  state: string | null;
+  detail: string | null;
+  progress: unknown;
+  checkpoint: unknown;
+  handoff: string | null;
+  result: unknown;
+  /** The call that last ended its lease, while nothing has happened to its status since: it may be repeated. */
+  repeatable: "release" | "complete" | null;
+  readonly lateResults: { result: unknown; by: Agent }[];
+  /** Counts what changed it; a renewal doesn't (R5). */
+  changes: number;
+  deleted: boolean;
+}
+
+/** Who calls: an agent, in a session it names or in none. */
+export interface Who {
+  readonly agent: Agent;
+  readonly session: Session | null;
+}
+
+export interface Proof {
+  readonly lease_id?: string;
+  readonly fence?: number;
+}
+
+export class Refusal {
+  constructor(
+    readonly code: string,
+    readonly extra: { reason?: Reason; holder?: Grant } = {},
+  ) {}
+}

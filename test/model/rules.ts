@@ -1,0 +1,174 @@
+import { Holding } from "./holding.js";
+import { type Agent, type Proof, Refusal, type Session, type Task, type Who } from "./records.js";
+
+/**
+ * The rules of the task queue in memory, written from the rules' text alone: no storage, nothing noticed late, nothing
+ * cached. Time moves by `settle`, which does at once what the clock does (R1). A call that is refused throws a Refusal
+ * and has changed nothing.
+ */
+export class Rules extends Holding {
+  // Ending
+
+  cancel(who: Who, target: Task, proof: Proof): { task: Task; asked: boolean } {
+    const task = this.existing(target);
+    if (this.holds(who, task, proof)) {
+      this.closeAs(task, "cancelled", who.agent, "completed");
+      return { task, asked: false };
+    }
+    if (proof.lease_id !== undefined || proof.fence !== undefined) throw this.lostBy(who, task, proof).refusal;
+    if (task.live) {
+      const may = task.createdBy === who.agent || who.agent.role !== "worker";
+      if (!may) throw new Refusal("task_claimed", { holder: task.live });
+      if (!task.cancelAsked) task.changes += 1;
+      task.cancelAsked ??= who.agent;
+      return { task, asked: true };
+    }
+    if (task.status === "cancelled") return { task, asked: false };
+    if (task.status !== "open") throw new Refusal("task_closed");
+    this.mayChange(who, task);
+    this.closeAs(task, "cancelled", who.agent, "completed");
+    return { task, asked: false };
+  }
+
+  reopen(who: Who, target: Task): Task {
+    const task = this.existing(target);
+    if (task.live) throw new Refusal("task_claimed", { holder: task.live });
+    if (task.status === "open") return task;
+    this.mayChange(who, task);
+    this.openAgain(task);
+    task.result = null;
+    return task;
+  }
+
+  retry(target: Task, reason?: string): Task {
+    const task = this.existing(target);
+    if (reason === undefined) throw new Refusal("reason_required");
+    if (task.live) throw new Refusal("task_claimed", { holder: task.live });
+    if (task.status === "open") return task;
+    if (task.status !== "failed") throw new Refusal("task_closed");
+    this.openAgain(task);
+    return task;
+  }
+
+  protected openAgain(task: Task): void {
+    const fresh = { status: "open", attempts: 0, closedBy: null, completedAtMs: null, failure: null, repeatable: null };
+    Object.assign(task, fresh);
+    task.changes += 1;
+  }
+
+  forceRelease(who: Who, target: Task, reason?: string): Task {
+    const task = this.existing(target);
+    if (reason === undefined) throw new Refusal("reason_required");
+    if (!task.live && task.status === "open") return task;
+    if (!task.live) throw new Refusal("task_closed");
+    const { live } = task;
+    this.endLease(task, "revoked", true, who.agent);
+    live.session.lost.push({ grant: live, task, reason: "revoked" });
+    // Whoever forces the end of its own lease has released it.
+    if (task.status === "open" && live.session === this.sessionOf(who)) task.repeatable = "release";
+    task.changes += 1;
+    return task;
+  }
+
+  // Records
+
+  create(
+    who: Who,
+    input: Partial<
+      Pick<Task, "content" | "priority" | "labels" | "project" | "assignedTo" | "notBeforeMs" | "maxAttempts">
+    >,
+  ): Task {
+    this.mayAssign(who, input.assignedTo);
+    this.order += 1;
+    const task: Task = {
+      id: null,
+      order: this.order,
+      createdBy: who.agent,
+      content: "a task",
+      project: "default",
+      labels: [],
+      priority: 2,
+      assignedTo: null,
+      notBeforeMs: null,
+      maxAttempts: 5,
+      ...input,
+      attempts: 0,
+      status: "open",
+      grants: [],
+      live: null,
+      lapse: null,
+      cancelAsked: null,
+      closedBy: null,
+      completedAtMs: null,
+      failure: null,
+      state: null,
+      detail: null,
+      progress: null,
+      checkpoint: null,
+      handoff: null,
+      result: null,
+      repeatable: null,
+      lateResults: [],
+      changes: 0,
+      deleted: false,
+    };
+    this.tasks.push(task);
+    return task;
+  }
+
+  update(
+    who: Who,
+    target: Task,
+    change: Partial<Pick<Task, "priority" | "labels" | "assignedTo" | "notBeforeMs" | "maxAttempts" | "project">>,
+  ): Task {
+    const task = this.existing(target);
+    this.mayChange(who, task);
+    this.mayAssign(who, change.assignedTo);
+    const later = change.notBeforeMs != null && change.notBeforeMs > this.nowMs;
+    if (later && task.live) throw new Refusal("invalid_input");
+    // The attempt under way may be the last; what is open has one left.
+    const least = task.status === "open" && !task.live ? task.attempts + 1 : task.attempts;
+    if (change.maxAttempts !== undefined && change.maxAttempts < least) throw new Refusal("invalid_input");
+    Object.assign(task, change);
+    task.changes += 1;
+    return task;
+  }
+
+  remove(who: Who, target: Task): Task {
+    const task = this.existing(target);
+    if (task.live) throw new Refusal("task_claimed", { holder: task.live });
+    this.mayChange(who, task);
+    task.deleted = true;
+    return task;
+  }
+
+  // Sessions
+
+  openSession(agent: Agent, ttlSeconds: number): Session {
+    const ttlMs = ttlSeconds * 1000;
+    const session: Session = { id: null, agent, ttlMs, endsAtMs: this.nowMs + ttlMs, state: "open", lost: [] };
+    this.sessions.push(session);
+    return session;
+  }
+
+  /** What it holds, renewed, and what it lost and no longer holds. */
+  heartbeatSession(session: Session): { renewed: Task[]; lost: Session["lost"] } {
+    if (session.state !== "open") throw new Refusal("session_ended");
+    const renewed = this.tasks.filter((task) => task.live?.session === session);
+    for (const { live } of renewed) if (live) this.renewFor(live, live.seconds);
+    return { renewed, lost: session.lost.filter(({ task }) => task.live?.session !== session) };
+  }
+
+  /** R10, R20: frees everything at once, and none of it counts. */
+  endSession(who: Who, session: Session): number {
+    if (session.state !== "open") return 0;
+    const held = this.tasks.filter((task) => task.live?.session === session);
+    for (const task of held) {
+      this.endLease(task, "released", false, who.agent);
+      task.changes += 1;
+    }
+    session.state = "ended";
+    if (session.agent.implicit === session) session.agent.implicit = null;
+    return held.length;
+  }
+}

@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { type OpenStore, open, operations } from "dibs";
+import type { Caller, Role } from "dibs/contract";
+import { openDriver, type SqliteDriver } from "../../src/store/driver.js";
+import { FakeTime } from "../support/fake-time.js";
+import { byKey, QUICK_DISK } from "../support/fresh-store.js";
+import { Play } from "./play.js";
+import type { Step } from "./steps.js";
+
+const ROLES: readonly (readonly [name: string, role: Role])[] = [
+  ["ann", "worker"],
+  ["ben", "worker"],
+  ["cleo", "coordinator"],
+  ["root", "admin"],
+];
+
+/** Who plays. */
+export interface Cast {
+  readonly agents: readonly { id: string; name: string; role: Role; caller: Caller }[];
+  readonly projects: Readonly<Record<string, string>>;
+}
+
+/** What earlier plays have left, as a person would remove it: agents, projects and settings stay. */
+const SWEPT = [
+  "comments",
+  "links",
+  "task_labels",
+  "task_texts",
+  "tasks",
+  "sessions",
+  "notices",
+  "events",
+  "remembered",
+];
+
+/** One store and its clock, swept before every play: to open one anew takes longer than a play. */
+export class Stage {
+  readonly #folder = mkdtempSync(join(QUICK_DISK, "dibs-model-"));
+  readonly path = join(this.#folder, "dibs.db");
+  readonly time = new FakeTime();
+  /** The causes of `internal` answers. */
+  readonly faults: string[] = [];
+  cast!: Cast;
+  store!: OpenStore;
+  #others!: Caller;
+  #broom!: SqliteDriver;
+  #plays = 0;
+
+  private constructor(private readonly backlog: number) {}
+
+  /** `backlog`: so many leases of others lapse a second after each start, so that much is due at once. */
+  static async set(backlog = 0): Promise<Stage> {
+    const stage = new Stage(backlog);
+    await stage.open();
+    const { store } = stage;
+    const admin = byKey((await store.ensureAdmin()).key ?? "");
+    const agents = [];
+    for (const [name, role] of ROLES) {
+      const { id, key } = (await store.call(operations.create_agent, { name, role }, admin)).body;
+      agents.push({ id, name, role, caller: byKey(key) });
+    }
+    await store.call(operations.create_project, { key: "other" }, admin);
+    const projects = (await store.call(operations.list_projects, {}, admin)).body;
+    stage.cast = { agents, projects: Object.fromEntries(projects.map(({ key, id }) => [key, id])) };
+    stage.#broom = openDriver(stage.path);
+    stage.#others = byKey((await store.createWorkspace("others")).key);
+    await store.call(operations.update_workspace, { lease_seconds_min: 1 }, stage.#others);
+    return stage;
+  }
+
+  async open(): Promise<void> {
+    const onFault = (_operation: string, cause: string) => this.faults.push(cause);
+    this.store = await open({ store: `sqlite:${this.path}`, time: this.time, onFault });
+  }
+
+  async play(steps: readonly Step[]): Promise<void> {
+    this.#plays += 1;
+    this.#broom.exec(`BEGIN; ${SWEPT.map((table) => `DELETE FROM ${table};`).join(" ")} COMMIT`);
+    await this.#addBacklog();
+    const play = await Play.start(this);
+    for (const each of steps) await play.step(each);
+    await play.lookBack(steps.length % 10 === 0);
+  }
+
+  async #addBacklog(): Promise<void> {
+    if (this.backlog === 0) return;
+    const tasks = Array.from({ length: this.backlog }, (_, at) => ({ content: `other ${at}` }));
+    await this.store.call(operations.create_tasks, { tasks }, this.#others);
+    for (let at = 0; at < this.backlog; at += 100) {
+      await this.store.call(operations.claim_next_task, { count: 100, lease_seconds: 1 }, this.#others);
+    }
+  }
+
+  get plays(): number {
+    return this.#plays;
+  }
+
+  async strike(): Promise<void> {
+    this.#broom.close();
+    await this.store.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,108 @@
+import fc from "fast-check";
+import { type CallStep, given } from "./calls.js";
+
+/** Given in so many of ten calls. */
+const some = <T>(ofTen: number, value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.oneof({ weight: 10 - ofTen, arbitrary: fc.constant(undefined) }, { weight: ofTen, arbitrary: value });
+
+const who = { agent: fc.nat(3), seat: fc.nat(3), task: fc.nat(11) };
+const PROOFS = ["none", "lease", "lease", "fence", "older", "foreign", "wrong fence"] as const;
+
+function call(weight: number, does: CallStep["do"], args: Record<string, fc.Arbitrary<unknown>>) {
+  const plain = { noNullPrototype: true };
+  const record = { do: fc.constant(does), ...who, proof: fc.constantFrom(...PROOFS), args: fc.record(args).map(given) };
+  return { weight, arbitrary: fc.record(record, plain) as fc.Arbitrary<CallStep> };
+}
+
+const seconds = some(5, fc.constantFrom(30, 31, 60, 100, 300, 3600, 29, 3601));
+const labels = (ofTen: number) => some(ofTen, fc.constantFrom(["a"], ["b"], ["a", "b"], []));
+const project = some(2, fc.constantFrom("default", "other"));
+const priority = some(5, fc.integer({ min: 1, max: 4 }));
+const assign = some(2, fc.nat(4));
+const inSeconds = some(2, fc.constantFrom(-5, 20, 45, 300));
+const max = (ofTen: number) => some(ofTen, fc.constantFrom(1, 2, 3));
+const reason = some(8, fc.constant("because"));
+const state = some(5, fc.constantFrom("working", "waiting_input", "errored"));
+const text = some(5, fc.constantFrom("one", "two"));
+const flag = (ofTen: number) => some(ofTen, fc.constant(true));
+
+export const callStep: fc.Arbitrary<CallStep> = fc.oneof(
+  call(5, "create", { priority, assign, inSeconds, labels: labels(4), project, max: max(4) }),
+  call(6, "next", { labels: labels(2), project, seconds, count: some(2, fc.constantFrom(1, 2, 5)) }),
+  call(5, "claim", { seconds, flag: flag(3), reason }),
+  call(4, "heartbeat", { seconds, state, text, count: some(2, fc.nat(9)), labels: labels(2) }),
+  call(1, "state", { state, text }),
+  call(3, "release", { text }),
+  call(3, "complete", { text }),
+  call(2, "fail", { reason, flag: flag(6) }),
+  call(2, "cancel", { reason }),
+  call(1, "reopen", { reason }),
+  call(1, "retry", { reason }),
+  call(1, "force", { reason }),
+  call(2, "update", { priority, assign, inSeconds, labels: labels(2), project, max: max(2), flag: flag(1) }),
+  call(1, "remove", {}),
+  call(2, "open", { seconds: some(7, fc.constantFrom(30, 40, 120, 900)) }),
+);
+
+export type Step =
+  | CallStep
+  /** The clock moves: by so much, or to a known instant (that many ahead) or beside it. */
+  | { readonly do: "pass"; readonly ms: number }
+  | { readonly do: "reach"; readonly ahead: number; readonly offMs: -1 | 0 | 1 }
+  /** Somebody else writes something, so that what the clock did is put on record. */
+  | { readonly do: "sweep" }
+  | { readonly do: "together"; readonly calls: readonly CallStep[] }
+  | { readonly do: "beat"; readonly agent: number; readonly seat: number; readonly ack: boolean }
+  | { readonly do: "end"; readonly agent: number; readonly seat: number }
+  /** Asks about the state in every way there is. */
+  | { readonly do: "look" }
+  | { readonly do: "restart" };
+
+export const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 30, arbitrary: callStep },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("pass" as const), ms: fc.integer({ min: 1, max: 100_000 }) }) },
+  {
+    weight: 7,
+    arbitrary: fc.record({
+      do: fc.constant("reach" as const),
+      ahead: fc.constantFrom(0, 0, 0, 1, 2, 5),
+      offMs: fc.constantFrom(-1 as const, 0 as const, 0 as const, 1 as const),
+    }),
+  },
+  { weight: 2, arbitrary: fc.constant({ do: "sweep" } as const) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant("together" as const),
+      calls: fc.array(callStep, { minLength: 2, maxLength: 5 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("beat" as const), agent: fc.nat(3), seat: fc.nat(3), ack: fc.boolean() }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("end" as const), agent: fc.nat(3), seat: fc.nat(3) }) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom({ do: "restart" } as const, { do: "look" } as const, { do: "look" } as const),
+  },
+);
+
+export const play = fc.array(step, { minLength: 1, maxLength: 50, size: "max" });
+
+const act = (does: CallStep["do"], agent: number, args: CallStep["args"]): CallStep => {
+  return { do: does, agent, seat: 0, task: 0, proof: "none", args };
+};
+
+/** What every play begins with: sessions of all, and tasks of several kinds. */
+export const OPENING: readonly CallStep[] = [
+  ...[30, 900].map((seconds) => act("open", 0, { seconds })),
+  ...[900, 120].map((seconds) => act("open", 1, { seconds })),
+  ...[2, 3].map((agent) => act("open", agent, {})),
+  act("create", 0, {}),
+  act("create", 2, { priority: 4, max: 1 }),
+  act("create", 1, { labels: ["a"], max: 2 }),
+  act("create", 2, { assign: 0 }),
+  act("create", 3, { labels: ["a", "b"], project: "other", priority: 3 }),
+  act("create", 0, { inSeconds: 45 }),
+];
