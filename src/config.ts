@@ -92,3 +92,8 @@ export function readConfig(overrides: Partial<Record<keyof z.input<typeof enviro
     color: value.NO_COLOR !== undefined ? false : value.FORCE_COLOR !== undefined ? true : undefined,
   });
 }
+
+/** The environment for a program that Dibs starts: this process's, with some variables added. */
+export function childEnvironment(added: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  return { ...process.env, ...added };
+}

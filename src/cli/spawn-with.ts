@@ -1,16 +1,14 @@
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:child_process";
+import { childEnvironment } from "../config.js";
 
-/**
- * Starts a program in this process's environment with some variables added. `env` sets them and then becomes the
- * program itself, so that id, signals and exit status are the program's own.
- */
+/** Starts a program in this process's environment with some variables added. */
 export function spawnWith(
   variables: Readonly<Record<string, string>>,
   program: readonly string[],
   options: SpawnOptions,
 ): ChildProcess {
-  const assignments = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
-  return spawn("env", [...assignments, ...program], options);
+  const [command = "", ...args] = program;
+  return spawn(command, args, { ...options, env: childEnvironment(variables) });
 }
 
 /** Whether the shell would find a program of that name. */

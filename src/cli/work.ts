@@ -49,7 +49,7 @@ export async function work(plan: WorkPlan, output: Output): Promise<number> {
 
 /** The sessions of one `dibs work`, and what became of what they took. */
 class Crew {
-  readonly counts = { completed: 0, failed: 0, released: 0, lost: 0 };
+  readonly counts = { completed: 0, failed: 0, released: 0, settled_by_command: 0, lost: 0 };
   readonly #plan: WorkPlan;
   readonly #output: Output;
   readonly #stop = new AbortController();
@@ -75,11 +75,11 @@ class Crew {
   }
 
   exit(): number {
-    const { completed, failed, released, lost } = this.counts;
     if (this.#interrupted) return EXIT.interrupted;
-    if (lost > 0) return EXIT.leaseLost;
+    if (this.counts.lost > 0) return EXIT.leaseLost;
     if (this.#failing.size > 0) return EXIT.error;
-    return this.#plan.once && completed + failed + released === 0 ? EXIT.nothing : EXIT.ok;
+    const idle = Object.values(this.counts).every((count) => count === 0);
+    return this.#plan.once && idle ? EXIT.nothing : EXIT.ok;
   }
 
   async run(dibs: Dibs): Promise<void> {
@@ -120,8 +120,9 @@ class Crew {
       await this.#settle(item, await child.ended);
     } catch (error) {
       if (!isDibsError(error, "lease_lost")) throw error;
-      if (settledByChild(error)) this.#say(item, "settled by the command itself");
-      else this.#lost(item);
+      if (!settledByChild(error)) return this.#lost(item);
+      this.counts.settled_by_command++;
+      this.#say(item, "settled by the command itself");
     } finally {
       this.#children.delete(child);
     }
