@@ -6,9 +6,10 @@ import { EventTail } from "./event-tail.js";
 /** A log that answers as the server's does: oldest first, after a cursor. */
 function logOf(ids: number[]) {
   const asked: unknown[] = [];
-  const call = (async (_operation: unknown, input: { after?: string; limit: number }) => {
+  const call = (async (_operation: unknown, input: { after?: string; newest?: boolean; limit: number }) => {
     asked.push(input);
-    const rows = ids.filter((id) => id > Number(input.after ?? 0)).slice(0, input.limit);
+    const later = ids.filter((id) => id > Number(input.after ?? 0));
+    const rows = input.newest ? later.slice(-input.limit) : later.slice(0, input.limit);
     return { body: rows.map((id) => ({ id: String(id) })), status: 200, notices: 0, serverNowMs: 0 };
   }) as unknown as Call;
   return { dibs: Dibs.over(call, { kind: "cookie", token: "" }), asked };
@@ -22,12 +23,12 @@ describe("the newest events", () => {
     const { dibs, asked } = logOf(range(1, 100_000));
     const newest = await new EventTail(dibs, 5).newest(signal);
     expect(newest.map(({ id }) => id)).toEqual(["100000", "99999", "99998", "99997", "99996"]);
-    expect(asked.length).toBeLessThan(50);
+    expect(asked.length).toBe(1);
   });
 
   test("are found where the log has gaps and its beginning is gone", async () => {
     const { dibs } = logOf([70_001, 70_900, 70_901, 82_000]);
-    const newest = await new EventTail(dibs, 15_000).newest(signal);
+    const newest = await new EventTail(dibs, 150).newest(signal);
     expect(newest.map(({ id }) => id)).toEqual(["82000", "70901", "70900", "70001"]);
   });
 

@@ -18,33 +18,13 @@ export class EventTail {
 
   /** The newest first, at most as many as are kept. */
   async newest(signal: AbortSignal): Promise<readonly EventRow[]> {
-    if (this.#after === undefined) this.#after = String(Math.max(0, (await this.#lastId(signal)) - this.#kept));
     for (;;) {
-      const rows = await this.#dibs.listEvents({ after: this.#after, limit: PAGE }, { signal });
-      const last = rows.at(-1);
-      if (last === undefined) return this.#newest;
-      this.#after = last.id;
+      const question =
+        this.#after === undefined ? { newest: true, limit: this.#kept } : { after: this.#after, limit: PAGE };
+      const rows = await this.#dibs.listEvents(question, { signal });
+      this.#after = rows.at(-1)?.id ?? this.#after ?? "0";
       this.#newest = [...rows].reverse().concat(this.#newest).slice(0, this.#kept);
       if (rows.length < PAGE) return this.#newest;
     }
-  }
-
-  /** The log is read forward only, so its end is found by halving: some forty questions, once, however long it is. */
-  async #lastId(signal: AbortSignal): Promise<number> {
-    const nextAfter = async (id: number) =>
-      (await this.#dibs.listEvents({ after: String(id), limit: 1 }, { signal }))[0];
-    let low = 0;
-    let high = 1;
-    for (let next = await nextAfter(0); next !== undefined; next = await nextAfter(high)) {
-      low = Number(next.id);
-      high = low * 2;
-    }
-    while (high - low > 1) {
-      const middle = Math.floor((low + high) / 2);
-      const next = await nextAfter(middle);
-      if (next === undefined) high = middle;
-      else low = Number(next.id);
-    }
-    return low;
   }
 }

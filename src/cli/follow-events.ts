@@ -20,7 +20,7 @@ export async function followEvents(input: Input<"list_events">, output: Output):
   const connection = await connect(readConfig(), { lasting: true });
   const { dibs } = connection;
   try {
-    let after = input.after ?? (await lastId(dibs, input));
+    let after = input.after ?? (await lastId(dibs));
     output.say("Following events; Ctrl-C ends it.");
     while (!stop.signal.aborted) {
       const page = await dibs.listEvents({ ...input, after, limit: PAGE });
@@ -35,13 +35,8 @@ export async function followEvents(input: Input<"list_events">, output: Output):
 }
 
 /** The newest event there is, so that following starts now. */
-async function lastId(dibs: Dibs, input: Input<"list_events">): Promise<string> {
-  let after = "0";
-  for (;;) {
-    const page = await dibs.listEvents({ ...input, after, limit: PAGE });
-    after = page.at(-1)?.id ?? after;
-    if (page.length < PAGE) return after;
-  }
+async function lastId(dibs: Dibs): Promise<string> {
+  return (await dibs.listEvents({ newest: true, limit: 1 }))[0]?.id ?? "0";
 }
 
 function print(page: Body<"list_events">, output: Output): void {

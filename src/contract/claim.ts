@@ -69,6 +69,10 @@ export const claimOperations = {
         .regex(/^\d{1,15}$/, "must be an event's id")
         .optional()
         .describe("Events after this id; without it from the oldest kept."),
+      newest: z
+        .boolean()
+        .optional()
+        .describe("true: the newest `limit` events, still oldest first; where reading from now on starts."),
       types: z.array(z.string().min(1).max(100)).max(100).optional().describe("Only these types."),
       project_id: projectId.optional(),
       task_id: id("the task").optional(),

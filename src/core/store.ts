@@ -259,7 +259,14 @@ export interface EventVerbs {
   append(event: NewEvent): Awaitable<void>;
   list(
     workspaceId: string,
-    filter: { types?: readonly string[]; projectId?: string; taskId?: string; afterId: number; limit: number },
+    filter: {
+      types?: readonly string[];
+      projectId?: string;
+      taskId?: string;
+      afterId: number;
+      newest: boolean;
+      limit: number;
+    },
   ): Awaitable<EventRow[]>;
   /** A task's events, newest first, of the given types. */
   lastOf(taskId: string, types: readonly string[], limit: number): Awaitable<EventRow[]>;

@@ -49,6 +49,8 @@ export const get_task_history: Handler<Input<"get_task_history">> = async (conte
   const rows = await context.tx.events.list(context.workspaceId, {
     taskId: row.id,
     afterId: page.after?.[0] ?? 0,
+    newest: false,
+    newest: false,
     limit: page.limit,
   });
   const recorded = rows.map(eventView);
@@ -60,6 +62,7 @@ export const list_events: Handler<Input<"list_events">> = async (context, input)
   if (input.task_id !== undefined) await requireTrace(context, input.task_id);
   const rows = await context.tx.events.list(context.workspaceId, {
     afterId: Number(input.after ?? 0),
+    newest: input.newest ?? false,
     limit: input.limit,
     ...(input.types ? { types: input.types } : {}),
     ...(projectId === undefined ? {} : { projectId }),

@@ -50,7 +50,8 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   // Bodies stay bytes here: who reads them knows what they have to be. Only now is it known whether a chunked one
   // without a type, which the guards let through, is really there.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "buffer" }, (request, body, done) => {
+  // The framework remembers the parser of a type that has a name here; `*` it looks up each time.
+  app.addContentTypeParser(["application/json", "*"], { parseAs: "buffer" }, (request, body, done) => {
     const untyped = body.length > 0 && request.headers["content-type"] === undefined;
     done(untyped ? unsupportedMediaType(undefined) : null, body);
   });

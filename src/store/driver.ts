@@ -28,20 +28,30 @@ interface NativeDatabase {
   close(): void;
 }
 
-export class DriverMissing extends Error {
+/** SQLite 3.7.0 to 3.51.2 can corrupt a WAL file that two connections checkpoint and write at once. */
+export const ENGINE_MIN = [3, 51, 3] as const;
+
+export function isUnsafeEngine(version: string): boolean {
+  const found = version.split(".").map(Number);
+  return (ENGINE_MIN.map((part, at) => (found[at] ?? 0) - part).find((difference) => difference !== 0) ?? 0) < 0;
+}
+
+class DriverMissing extends Error {
   override readonly name = "DriverMissing";
 }
 
 const require = createRequire(import.meta.url);
 
 /**
- * Opens the file with `node:sqlite` where Node has it unflagged (22.13 and later), else with better-sqlite3.
+ * Opens the file with `node:sqlite` where Node has it unflagged (22.13 and later) with a safe engine, else with
+ * better-sqlite3.
  * `prefer` picks one by name. Throws DriverMissing with what to do when neither can be loaded.
  */
 export function openDriver(path: string, prefer?: SqliteDriver["name"]): SqliteDriver {
   if (prefer !== "better-sqlite3") {
     const node = tryRequire<{ DatabaseSync: new (path: string) => NativeDatabase }>("node:sqlite");
-    if (node) return wrap("node:sqlite", new node.DatabaseSync(path));
+    const tooOld = prefer === undefined && isUnsafeEngine(process.versions.sqlite ?? "0");
+    if (node && !(tooOld && tryRequire("better-sqlite3"))) return wrap("node:sqlite", new node.DatabaseSync(path));
   }
   if (prefer !== "node:sqlite") {
     const better = tryRequire<new (path: string) => NativeDatabase>("better-sqlite3");

@@ -1,13 +1,10 @@
 import { DibsError } from "../contract/errors.js";
-import type { SqliteDriver } from "./driver.js";
+import { ENGINE_MIN, isUnsafeEngine, type SqliteDriver } from "./driver.js";
 import { queueTables } from "./migrations/001-queue.js";
 import { withBusyRetry } from "./sqlite-faults.js";
 
 /** In order; a step once released is never changed. */
 const MIGRATIONS: readonly string[] = [queueTables];
-
-/** SQLite 3.7.0 to 3.51.2 can corrupt a WAL file that two connections checkpoint and write at once. */
-const ENGINE_MIN = [3, 51, 3] as const;
 
 /** Brings the file to this code's schema, once, whoever comes first; refuses a newer schema and an unsafe engine. */
 export function migrate(driver: SqliteDriver, migrations: readonly string[] = MIGRATIONS): void {
@@ -39,9 +36,7 @@ function schemaVersion(driver: SqliteDriver): number {
 
 function refuseOldEngine(driver: SqliteDriver): void {
   const [row] = driver.prepare("SELECT sqlite_version() AS version").all() as { version: string }[];
-  const found = (row?.version ?? "0.0.0").split(".").map(Number);
-  const difference = ENGINE_MIN.map((part, at) => (found[at] ?? 0) - part).find((part) => part !== 0) ?? 0;
-  if (difference < 0) {
+  if (isUnsafeEngine(row?.version ?? "0")) {
     throw new DibsError(
       "store_unavailable",
       `${driver.name} brings SQLite ${row?.version}, which can corrupt shared files; Dibs needs ${ENGINE_MIN.join(".")} or later. ` +

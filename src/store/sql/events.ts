@@ -35,11 +35,9 @@ export function eventVerbs(db: Db): EventVerbs {
         where.push("type IN (SELECT value FROM json_each(?))");
         params.push(JSON.stringify(filter.types));
       }
-      return db.all<EventRow>(
-        `SELECT * FROM events WHERE ${where.join(" AND ")} ORDER BY id LIMIT ?`,
-        ...params,
-        filter.limit,
-      );
+      const page = (order: string) => `SELECT * FROM events WHERE ${where.join(" AND ")} ORDER BY id ${order} LIMIT ?`;
+      const sql = filter.newest ? `SELECT * FROM (${page("DESC")}) ORDER BY id` : page("ASC");
+      return db.all<EventRow>(sql, ...params, filter.limit);
     },
     lastOf: (taskId, types, limit) =>
       db.all<EventRow>(
