@@ -50,7 +50,6 @@ export const get_task_history: Handler<Input<"get_task_history">> = async (conte
     taskId: row.id,
     afterId: page.after?.[0] ?? 0,
     newest: false,
-    newest: false,
     limit: page.limit,
   });
   const recorded = rows.map(eventView);
@@ -73,7 +72,7 @@ export const list_events: Handler<Input<"list_events">> = async (context, input)
 
 /** A task that was deleted is still in the log; one that never was is a mistake, not an empty list (R58). */
 async function requireTrace(context: Context, taskId: string): Promise<void> {
-  const [trace] = await context.tx.events.list(context.workspaceId, { taskId, afterId: 0, limit: 1 });
+  const [trace] = await context.tx.events.list(context.workspaceId, { taskId, afterId: 0, newest: false, limit: 1 });
   if (!trace) await taskOf(context, taskId);
 }
 
