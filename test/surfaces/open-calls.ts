@@ -1,0 +1,27 @@
+import type { Operation, OperationName } from "dibs/contract";
+import type { Fields } from "./surface.js";
+
+/** An id that nothing has. */
+export const UNKNOWN = "0123456789abcdef0123456789abcdef";
+
+/** Fields that the tools leave out, or take for all calls alike. */
+export const NOT_IN_TOOLS = new Set(["open_session.harness_id", "open_session.host", "open_session.worktree"]);
+
+/** What a call has to say beside the field in question. */
+export function required(operation: OperationName): Fields {
+  const some: Partial<Record<OperationName, Fields>> = {
+    create_task: { content: "x" },
+    fail_task: { reason: "x" },
+    set_task_state: { state: "working" },
+    add_comment: { body: "x" },
+    add_link: { url: "https://example.org" },
+    force_release_task: { reason: "x" },
+    retry_task: { reason: "x" },
+  };
+  return some[operation] ?? {};
+}
+
+/** Ids for what stands in the path. */
+export function pathOf({ path }: Operation, id = UNKNOWN): Fields {
+  return Object.fromEntries((path.match(/:\w+/g) ?? []).map((part) => [part.slice(1), id]));
+}

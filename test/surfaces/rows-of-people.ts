@@ -1,0 +1,274 @@
+import { expect } from "vitest";
+import type { Row, Stage } from "./stage.js";
+
+const UNKNOWN = "0123456789abcdef0123456789abcdef";
+
+/** A name that no other row has used, and its word. */
+function unused(at: Stage, word: string): string {
+  const name = `${word}-${at.project.slice(-12)}`;
+  at.names.set(name, word);
+  return name;
+}
+
+const sessions: Row[] = [
+  {
+    does: "opens a session with all it may say of itself",
+    operation: "open_session",
+    given: (at) => ({ input: { client: "robot", branch: "feat/x", project_id: at.project, ttl_seconds: 60 } }),
+    answers: {
+      agent_name: "ann",
+      state: "open",
+      implicit: false,
+      client: "robot",
+      branch: "feat/x",
+      project_id: "the project",
+      ttl_seconds: 60,
+      remaining_ms: "within 1 min",
+    },
+  },
+  {
+    does: "lists the open sessions of an agent",
+    operation: "list_sessions",
+    given: async (at) => {
+      const { agentId } = await at.newPerson("somebody");
+      return { input: { agent_id: agentId } };
+    },
+    answers: [{ id: "somebody's session", agent_id: "somebody", state: "open", tasks_held: 0 }],
+  },
+  {
+    does: "reads a session, with what it must know (R54)",
+    operation: "get_session",
+    given: async (at) => {
+      const session = await at.ann.dibs.session({ client: "loser", ttl_seconds: 86_400 });
+      const { id } = await at.task();
+      await session.claimTask({ task_id: id, lease_seconds: 30 });
+      await at.lead.dibs.forceReleaseTask({ task_id: id, reason: "needed elsewhere" });
+      return { input: { session_id: session.record.id }, session: session.record.id };
+    },
+    answers: { client: "loser", state: "open", notices: [{ type: "lease.lost", task_id: "task 1" }] },
+  },
+  {
+    does: "renews all that a session holds, with an answer per item (R9)",
+    operation: "heartbeat_session",
+    given: async (at) => {
+      const session = await at.ann.dibs.session({ client: "busy", ttl_seconds: 3600 });
+      for (const content of ["one", "two"]) await session.claimTask({ task_id: (await at.task({ content })).id });
+      return { input: { session_id: session.record.id }, session: session.record.id };
+    },
+    answers: {
+      client: "busy",
+      tasks_held: 2,
+      items: [
+        { task_id: "task 1", outcome: "renewed", lease_remaining_ms: "within 5 min" },
+        { task_id: "task 2", outcome: "renewed" },
+      ],
+    },
+  },
+  {
+    does: "ends a session and frees all it holds (R10)",
+    operation: "end_session",
+    given: async (at) => {
+      const session = await at.ann.dibs.session();
+      await session.claimTask({ task_id: (await at.task()).id });
+      return { input: { session_id: session.record.id }, session: session.record.id };
+    },
+    answers: { tasks_released: 1 },
+    leaves: async (at) => {
+      const [task] = await at.ann.dibs.listTasks({ project_id: at.project });
+      expect(task).toMatchObject({ status: "open", attempts: 0 });
+    },
+  },
+  {
+    does: "refuses to renew a session that has ended",
+    operation: "heartbeat_session",
+    given: async (at) => {
+      const session = await at.ann.dibs.session();
+      await session.end();
+      return { input: { session_id: session.record.id }, session: session.record.id };
+    },
+    refused: { code: "session_ended" },
+  },
+  {
+    does: "refuses to read a session that is not there",
+    operation: "get_session",
+    given: () => ({ input: { session_id: UNKNOWN } }),
+    refused: { code: "not_found" },
+  },
+  {
+    does: "acknowledges notices, so that they are not repeated (R54)",
+    operation: "ack_notices",
+    given: async (at) => {
+      const session = await at.ann.dibs.session({ ttl_seconds: 86_400 });
+      const { id } = await at.task();
+      await session.claimTask({ task_id: id });
+      await at.lead.dibs.forceReleaseTask({ task_id: id, reason: "needed elsewhere" });
+      const { notices } = await session.getSession({ session_id: session.record.id });
+      return { input: { ids: notices.map((notice) => notice.id) }, session: session.record.id };
+    },
+    answers: { acknowledged: 1 },
+  },
+];
+
+const agents: Row[] = [
+  {
+    does: "adds an agent and shows its key, once (R48)",
+    operation: "create_agent",
+    as: "boss",
+    given: (at) => ({ input: { name: unused(at, "builder"), role: "coordinator", display_name: "The Builder" } }),
+    answers: {
+      name: "builder",
+      role: "coordinator",
+      display_name: "The Builder",
+      key: "<key>",
+      keys: [{ expires_at: null }],
+    },
+  },
+  {
+    does: "refuses a name that is taken, in any letter case (R48)",
+    operation: "create_agent",
+    as: "boss",
+    given: () => ({ input: { name: "ANN" } }),
+    refused: { code: "already_exists" },
+  },
+  {
+    does: "refuses a worker who would add an agent (R46)",
+    operation: "create_agent",
+    about: "roles",
+    given: (at) => ({ input: { name: unused(at, "friend") } }),
+    refused: { code: "forbidden" },
+  },
+  {
+    does: "lists agents page by page, without their keys",
+    operation: "list_agents",
+    given: () => ({ input: { limit: 2 } }),
+    answers: [{ role: "admin" }, { id: "ann", name: "ann", role: "worker" }],
+    goesOn: true,
+  },
+  {
+    does: "says who the caller is",
+    operation: "get_me",
+    given: () => ({ input: {} }),
+    answers: { id: "ann", name: "ann", role: "worker", workspace: "default" },
+  },
+  {
+    does: "reads an agent",
+    operation: "get_agent",
+    given: (at) => ({ input: { agent_id: at.lead.agentId } }),
+    answers: { id: "lead", role: "coordinator" },
+  },
+  {
+    does: "renames an agent and changes its role",
+    operation: "update_agent",
+    as: "boss",
+    given: async (at) => {
+      const { agentId } = await at.newPerson("somebody");
+      return { input: { agent_id: agentId, name: unused(at, "renamed"), role: "coordinator", description: "Works." } };
+    },
+    answers: { id: "somebody", name: "renamed", role: "coordinator", description: "Works." },
+  },
+  {
+    does: "refuses to delete an agent that holds something (R48)",
+    operation: "delete_agent",
+    as: "boss",
+    given: async (at) => {
+      const person = await at.newPerson("holder");
+      await at.held(person);
+      return { input: { agent_id: person.agentId } };
+    },
+    refused: { code: "agent_has_claims", claims: [{ task_id: "task 1", agent_name: "holder" }] },
+  },
+  {
+    does: "deletes an agent by force, and frees what it holds (R48)",
+    operation: "delete_agent",
+    as: "boss",
+    given: async (at) => {
+      const person = await at.newPerson("holder");
+      await at.held(person);
+      return { input: { agent_id: person.agentId, force: true } };
+    },
+    answers: { deleted: true, id: "holder", tasks_released: 1 },
+    leaves: async (at) => expect(await at.ann.dibs.listTasks({ project_id: at.project, ready: true })).toHaveLength(1),
+  },
+  {
+    does: "gives an agent a new key, while the old one works on for a time (R48)",
+    operation: "rotate_agent_key",
+    as: "boss",
+    given: async (at) => ({ input: { agent_id: (await at.newPerson("somebody")).agentId, grace_seconds: 60 } }),
+    answers: { id: "somebody", key: "<key>", keys: [{ expires_at: "<time>" }, { expires_at: null }] },
+  },
+  {
+    does: "revokes all keys of an agent at once (R48)",
+    operation: "revoke_agent_key",
+    as: "boss",
+    given: async (at) => {
+      const person = await at.newPerson("holder");
+      await at.held(person);
+      return { input: { agent_id: person.agentId, release: true } };
+    },
+    answers: { revoked: 1, tasks_released: 1 },
+  },
+];
+
+const places: Row[] = [
+  {
+    does: "adds a project",
+    operation: "create_project",
+    as: "lead",
+    given: (at) => ({ input: { key: unused(at, "team/web"), name: "The web shop", case_insensitive: true } }),
+    answers: { key: "team/web", name: "The web shop", case_insensitive: true },
+  },
+  {
+    does: "refuses a key that is taken",
+    operation: "create_project",
+    as: "lead",
+    given: () => ({ input: { key: "default" } }),
+    refused: { code: "already_exists" },
+  },
+  {
+    does: "lists projects page by page",
+    operation: "list_projects",
+    given: () => ({ input: { limit: 1 } }),
+    answers: [{ key: "default" }],
+    goesOn: true,
+  },
+  {
+    does: "reads a project by its key, slashes and all",
+    operation: "get_project",
+    given: async (at) => {
+      const key = unused(at, "a/b.c");
+      await at.lead.dibs.createProject({ key, name: "by key" });
+      return { input: { project_id: key } };
+    },
+    answers: { key: "a/b.c", name: "by key" },
+  },
+  {
+    does: "renames a project",
+    operation: "update_project",
+    as: "lead",
+    given: (at) => ({ input: { project_id: at.project, name: "renamed" } }),
+    answers: { id: "the project", name: "renamed" },
+  },
+  {
+    does: "reads the workspace and its settings",
+    operation: "get_workspace",
+    given: () => ({ input: {} }),
+    answers: { name: "default", lease_seconds_default: 300, lease_seconds_min: 30, lease_seconds_max: 3600 },
+  },
+  {
+    does: "changes a setting",
+    operation: "update_workspace",
+    as: "boss",
+    given: () => ({ input: { max_attempts: 5, lease_seconds_default: 300 } }),
+    answers: { max_attempts: 5, lease_seconds_default: 300, claims_per_agent_max: 10_000 },
+  },
+  {
+    does: "refuses settings that contradict each other",
+    operation: "update_workspace",
+    as: "boss",
+    given: () => ({ input: { lease_seconds_min: 400 } }),
+    refused: { code: "invalid_input", fields: [{ field: "lease_seconds_default", message: expect.any(String) }] },
+  },
+];
+
+/** Sessions, agents with their keys, projects and the workspace. */
+export const rowsOfPeople: readonly Row[] = [...sessions, ...agents, ...places];

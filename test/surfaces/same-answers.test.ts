@@ -1,0 +1,121 @@
+import { COMMON_ERRORS, ERRORS, type ErrorCode, EXIT, operationList, operations } from "dibs/contract";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { advised, contradiction, normal } from "./normal.js";
+import { cli } from "./over-cli.js";
+import { client, rest } from "./over-http.js";
+import { mcp } from "./over-mcp.js";
+import { rowsOfClaims } from "./rows-of-claims.js";
+import { rowsOfHolders } from "./rows-of-holders.js";
+import { rowsOfPeople } from "./rows-of-people.js";
+import { rowsOfRecords } from "./rows-of-records.js";
+import { type Row, Stage } from "./stage.js";
+import type { Entrance, Heard, Surface } from "./surface.js";
+import { openWorld, type World } from "./world.js";
+
+const ROWS = [...rowsOfClaims, ...rowsOfHolders, ...rowsOfRecords, ...rowsOfPeople];
+
+const MODEL = rest("/v1");
+const ENTRANCES: readonly Entrance[] = [
+  rest("/api"),
+  client,
+  cli("server"),
+  cli("file"),
+  mcp("HTTP"),
+  mcp("stdio over HTTP"),
+  mcp("stdio on the bare file"),
+];
+
+/** What REST says is what everybody has to say; asked once a row, in a world of its own. */
+let model: World;
+const said = new Map<Row, Promise<Heard>>();
+beforeAll(async () => {
+  model = await openWorld();
+});
+afterAll(() => model.close());
+
+function modelSays(row: Row): Promise<Heard> {
+  const known = said.get(row) ?? ask(MODEL.open(model), model, row);
+  said.set(row, known);
+  return known;
+}
+
+/** Sets the row up, asks, and gives what was heard in the words of `normal`. */
+async function ask(surface: Surface, world: World, row: Row): Promise<Heard> {
+  const stage = await Stage.in(world);
+  const heard = await surface.ask(stage.asking(row, await row.given(stage)));
+  if (heard.code === (row.refused?.code ?? "ok")) await row.leaves?.(stage, heard);
+  return { ...heard, body: normal(heard.body, stage.names) };
+}
+
+describe("REST says what the table says", () => {
+  test.each(titled(ROWS))("%s", async (_title, row) => {
+    const { code, body, status, cursor } = await modelSays(row);
+    const operation = operations[row.operation];
+    expect({ code, body }).toMatchObject({ code: row.refused?.code ?? "ok", body: row.refused ?? row.answers });
+    expect(status).toBe(row.refused ? ERRORS[row.refused.code].status : (row.status ?? operation.status ?? 200));
+    expect(cursor !== undefined).toBe(row.goesOn === true);
+    if (row.refused) expect([...operation.errors, ...COMMON_ERRORS]).toContain(row.refused.code);
+  });
+
+  test("the table has a row for every operation", () => {
+    const asked = new Set<string>(ROWS.map((row) => row.operation));
+    expect(operationList.map(({ name }) => name).filter((name) => !asked.has(name))).toEqual([]);
+  });
+});
+
+describe.each(ENTRANCES)("$name", (entrance) => {
+  let world: World;
+  let surface: Surface;
+  beforeAll(async () => {
+    world = await openWorld();
+    surface = entrance.open(world);
+  });
+  afterAll(async () => {
+    await surface.close();
+    await world.close();
+  });
+
+  test.each(titled(rowsFor(entrance)))("%s", async (_title, row) => {
+    const model = await modelSays(row);
+    const heard = await ask(surface, world, row);
+    expect(heard).toMatchObject({ code: model.code });
+    const { tools } = entrance;
+    if (tools) expect(contradiction(heard.body, advised(model.body, tools.inTools))).toBeUndefined();
+    else expect(heard.body).toEqual(model.body);
+    expect(heard.cursor !== undefined).toBe(row.goesOn === true);
+    if (heard.status !== undefined) expect(heard.status).toBe(model.status);
+    if (heard.exit !== undefined) expect(heard.exit).toBe(exitOf(heard));
+  });
+});
+
+function titled(rows: readonly Row[]) {
+  return rows.map((row) => [`${row.operation} ${row.does}`, row] as const);
+}
+
+function rowsFor(entrance: Entrance): readonly Row[] {
+  return chosen(
+    ROWS.filter((row) => canSay(entrance, row)),
+    entrance.choose,
+  );
+}
+
+function canSay({ onFile, tools }: Entrance, row: Row): boolean {
+  if (onFile && row.about !== undefined) return false;
+  return tools === undefined || (row.tools !== false && tools.fronts(row.operation));
+}
+
+/** The first row of each kind, where an entrance is too slow for all. */
+function chosen(rows: readonly Row[], kindOf: Entrance["choose"]): readonly Row[] {
+  if (kindOf === undefined) return rows;
+  const kinds = new Map(
+    rows.map((row) => [kindOf(row.operation, row.refused?.code), row]).reverse() as [string, Row][],
+  );
+  return rows.filter((row) => kinds.get(kindOf(row.operation, row.refused?.code)) === row);
+}
+
+/** The exit status that the table of errors, and the rule of the empty queue, give. */
+function exitOf({ code, body }: Heard): number {
+  if (code !== "ok") return ERRORS[code as ErrorCode].exit;
+  const { task, tasks } = body as { task?: unknown; tasks?: unknown[] };
+  return task === null || tasks?.length === 0 ? EXIT.nothing : EXIT.ok;
+}

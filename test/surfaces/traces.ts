@@ -1,0 +1,20 @@
+import { expect } from "vitest";
+import type { Heard } from "./surface.js";
+import type { World } from "./world.js";
+
+/** Refused, for a reason that is the caller's, and the store as a whole is what it was. Undefined if there was no way to ask. */
+export async function refusedWithoutTrace(
+  world: World,
+  send: () => Promise<Heard> | undefined,
+): Promise<Heard | undefined> {
+  const before = world.contents();
+  const heard = await send();
+  if (heard === undefined) return undefined;
+  expect(["ok", "internal"], JSON.stringify(heard.body)).not.toContain(heard.code);
+  expect(world.contents()).toEqual(before);
+  return heard;
+}
+
+export function mistakes(heard: Heard | undefined): { field: string; message: string }[] {
+  return (heard?.body as { fields?: { field: string; message: string }[] } | undefined)?.fields ?? [];
+}
