@@ -21,7 +21,7 @@ import {
 import { ClaimsMade, QueueHeads } from "./read-ahead.js";
 import type { SessionRow } from "./rows.js";
 import { sessionEnded } from "./sessions.js";
-import type { Store, Tx } from "./store.js";
+import { type Store, StoreBusy, type Tx } from "./store.js";
 import { taskState } from "./task-state.js";
 import { wake, wakeTask } from "./wake.js";
 import { undoGrant } from "./work.js";
@@ -43,6 +43,9 @@ const CHANGES_IDENTITIES: ReadonlySet<string> = new Set(
 // These take from the head of the queue, or leave it alone.
 const LEAVES_HEADS: ReadonlySet<string> = new Set(["claim_next_task", "heartbeat_task", "complete_task"]);
 
+/** So long after the store took no sign of life none is tried, or every read would wait for it. */
+const KEEP_ALIVE_AGAIN_MS = 1_000;
+
 /** What the calls of one transaction share. */
 interface Shared {
   readonly tx: Tx;
@@ -63,19 +66,21 @@ export class Engine {
   readonly #noticeCounts = new Map<string, number>();
   #noticeWrites = 0;
   #othersVersion = -1;
+  #keepAliveFromMs = 0;
 
   constructor(readonly store: Store) {}
 
   /**
    * A batch means the same as its calls one after another. On a fault of the store it is undone and each call tried
-   * alone, so that nobody fails because of a neighbour.
+   * alone, so that nobody fails because of a neighbour; when the store is busy, all have waited for it together.
    */
   async run(calls: readonly EngineCall[]): Promise<BatchResult> {
     try {
       return await this.#inOneTransaction(calls);
     } catch (fault) {
       this.#forget();
-      if (calls.length === 1) return { outcomes: [await this.#refused(fault)], woke: false };
+      if (calls.length === 1 || fault instanceof StoreBusy)
+        return { outcomes: calls.map(() => this.#refused(fault)), woke: false };
     }
     const outcomes: Outcome[] = [];
     let woke = false;
@@ -94,15 +99,28 @@ export class Engine {
       const outcomes = await this.store.transaction("read", (tx) =>
         this.#all(tx, calls, "read", { woke: false }, touched),
       );
-      if (touched.length > 0) {
-        await this.store.transaction("write", async (tx) => {
-          for (const session of touched) await this.#identities.touch(tx, session);
-        });
-      }
+      if (touched.length > 0) await this.#keepAlive(touched, outcomes[0]?.nowMs ?? 0);
       return { outcomes, woke: false };
     } catch (fault) {
       if (fault instanceof NeedsWrite) return this.#write(calls);
       throw fault;
+    }
+  }
+
+  /**
+   * Keeps what a read showed of its callers: that they live. A store that takes no writes now doesn't keep them from
+   * reading; then their next call is the sign.
+   */
+  async #keepAlive(touched: readonly SessionRow[], nowMs: number): Promise<void> {
+    if (nowMs < this.#keepAliveFromMs) return;
+    try {
+      await this.store.transaction("write_if_free", async (tx) => {
+        for (const session of touched) await this.#identities.touch(tx, session);
+      });
+    } catch (fault) {
+      if (!isDibsError(fault)) throw fault;
+      this.#forget();
+      this.#keepAliveFromMs = nowMs + KEEP_ALIVE_AGAIN_MS;
     }
   }
 
@@ -248,7 +266,7 @@ export class Engine {
     return { ok: true, status, text, notices, nowMs, ...extras(reply, nowMs) };
   }
 
-  async #refused(fault: unknown): Promise<Refusal> {
+  #refused(fault: unknown): Refusal {
     if (fault instanceof RefusalWrote) return refusal(fault.refusal, 0, 0);
     if (isDibsError(fault)) return refusal(fault, 0, 0);
     return internalFault(fault);

@@ -156,11 +156,9 @@ export class Identities {
    */
   async touch(tx: Tx, session: SessionRow): Promise<SessionRow> {
     const touched = signOfLife(session, tx.nowMs);
-    if (touched) {
-      await tx.sessions.touch(session.id, touched.seen_at, touched.expires_at ?? 0);
-      this.#sessions.set(session.id, touched);
-    }
-    return touched ?? session;
+    if (!touched || !(await tx.sessions.touch(session.id, touched.seen_at, touched.expires_at ?? 0))) return session;
+    this.#sessions.set(session.id, touched);
+    return touched;
   }
 }
 

@@ -1,3 +1,4 @@
+import { DibsError } from "../contract/errors.js";
 import type { Settings } from "../contract/workspace.js";
 import type {
   AgentRow,
@@ -18,14 +19,18 @@ import type {
 /** SQLite answers at once, Postgres later; core awaits both. */
 export type Awaitable<T> = T | Promise<T>;
 
+/** The transaction could not begin: another process held the store for too long. No call of a batch is at fault. */
+export class StoreBusy extends DibsError<"store_unavailable"> {}
+
 /** The port every store implements; an internal seam, not an API. */
 export interface Store {
   /**
    * Runs `body` in one transaction and commits; anything thrown rolls all of it back. A write transaction holds
    * off every other writer of the file, and is durable once the promise resolves. Driver faults come out as
-   * `store_unavailable` or `storage_full`.
+   * `store_unavailable` or `storage_full`, a lock that stays for 30 s as `StoreBusy`; `write_if_free` waits a tenth of
+   * a second for the lock.
    */
-  transaction<T>(mode: "read" | "write", body: (tx: Tx) => Promise<T>): Promise<T>;
+  transaction<T>(mode: "read" | "write" | "write_if_free", body: (tx: Tx) => Promise<T>): Promise<T>;
   /** Whether another process has committed since this was last asked. Cheap: asked every 50 ms while calls wait. */
   changedElsewhere(): Awaitable<boolean>;
   close(): Awaitable<void>;
@@ -102,7 +107,8 @@ export interface SessionVerbs {
     page: Page,
   ): Awaitable<SessionRow[]>;
   openOf(agentId: string): Awaitable<SessionRow[]>;
-  touch(id: string, seenAtMs: number, expiresAtMs: number): Awaitable<void>;
+  /** Moves the end of a session that lives at `seenAtMs` later, never earlier; false when it has ended. */
+  touch(id: string, seenAtMs: number, expiresAtMs: number): Awaitable<boolean>;
   end(id: string, state: "ended" | "expired", atMs: number): Awaitable<void>;
   /** Open sessions whose time is over, oldest end first. */
   silentSince(nowMs: number, limit: number): Awaitable<SessionRow[]>;

@@ -1,7 +1,7 @@
 import { DibsError } from "../contract/errors.js";
 import { ENGINE_MIN, isUnsafeEngine, type SqliteDriver } from "./driver.js";
 import { queueTables } from "./migrations/001-queue.js";
-import { withBusyRetry } from "./sqlite-faults.js";
+import { BusyRetry } from "./sqlite-faults.js";
 
 /** In order; a step once released is never changed. */
 const MIGRATIONS: readonly string[] = [queueTables];
@@ -10,7 +10,7 @@ const MIGRATIONS: readonly string[] = [queueTables];
 export function migrate(driver: SqliteDriver, migrations: readonly string[] = MIGRATIONS): void {
   refuseOldEngine(driver);
   if (schemaVersion(driver) === migrations.length) return;
-  withBusyRetry(() => driver.exec("BEGIN IMMEDIATE"));
+  new BusyRetry().run(() => driver.exec("BEGIN IMMEDIATE"));
   try {
     const version = schemaVersion(driver);
     if (version > migrations.length) {

@@ -1,8 +1,10 @@
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { DibsError } from "../contract/errors.js";
+import { StoreBusy } from "../core/store.js";
 
 const BUSY_LIMIT_MS = 30_000;
+const BUSY_AGAIN_MS = 1_000;
 
 /** Primary result codes; the drivers give the extended code as a number (`errcode`) or by name (`code`). */
 const RESULT = { busy: 5, locked: 6, readOnly: 8, ioError: 10, corrupt: 11, full: 13, cantOpen: 14, notADb: 26 };
@@ -38,7 +40,7 @@ export function translateSqliteFault(fault: unknown, path: string): unknown {
       );
     case RESULT.busy:
     case RESULT.locked:
-      return new DibsError(
+      return new StoreBusy(
         "store_unavailable",
         `${path} was locked by another process for ${BUSY_LIMIT_MS / 1000} s; see which one holds it and repeat the call.`,
         {},
@@ -75,18 +77,34 @@ export function translateSqliteFault(fault: unknown, path: string): unknown {
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Repeats `attempt` while the file is locked, for 30 s. SQLite's own handler backs off to 100 ms, which starves whoever
- * waits longest; here every waiter keeps asking every 1 to 8 ms, at random, so that all have the same chance. Blocks
- * its thread: a server runs the store in a thread of its own (R56).
+ * Repeats what finds the file locked, for 30 s. SQLite's own handler backs off to 100 ms, which starves whoever waits
+ * longest; here every waiter keeps asking every 1 to 8 ms, at random, so that all have the same chance. Blocks its
+ * thread: a server runs the store in a thread of its own (R56).
+ *
+ * The 30 s count from when the file was first found locked. What was queued behind a call that waited so long has
+ * waited with it, and is refused after one more second.
  */
-export function withBusyRetry<T>(attempt: () => T): T {
-  const startedAt = performance.now();
-  for (;;) {
-    try {
-      return attempt();
-    } catch (fault) {
-      if (resultOf(fault) !== RESULT.busy || performance.now() - startedAt > BUSY_LIMIT_MS) throw fault;
-      Atomics.wait(sleeper, 0, 0, 1 + Math.random() * 7);
+export class BusyRetry {
+  #lockedSinceMs = 0;
+  #refusedAtMs = Number.NEGATIVE_INFINITY;
+
+  run<T>(attempt: () => T): T {
+    const startedAtMs = performance.now();
+    if (startedAtMs - this.#refusedAtMs > BUSY_AGAIN_MS) this.#lockedSinceMs = startedAtMs;
+    for (;;) {
+      try {
+        const result = attempt();
+        this.#refusedAtMs = Number.NEGATIVE_INFINITY;
+        return result;
+      } catch (fault) {
+        if (resultOf(fault) !== RESULT.busy) throw fault;
+        const nowMs = performance.now();
+        if (nowMs - this.#lockedSinceMs > BUSY_LIMIT_MS && nowMs - startedAtMs > BUSY_AGAIN_MS) {
+          this.#refusedAtMs = nowMs;
+          throw fault;
+        }
+        Atomics.wait(sleeper, 0, 0, 1 + Math.random() * 7);
+      }
     }
   }
 }

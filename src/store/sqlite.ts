@@ -12,7 +12,7 @@ import { noteVerbs } from "./sql/notes.js";
 import { sessionVerbs } from "./sql/sessions.js";
 import { taskVerbs } from "./sql/tasks.js";
 import { workspaceVerbs } from "./sql/workspaces.js";
-import { refuseNetworkFileSystem, translateSqliteFault, withBusyRetry } from "./sqlite-faults.js";
+import { BusyRetry, refuseNetworkFileSystem, translateSqliteFault } from "./sqlite-faults.js";
 
 export interface SqliteOptions {
   readonly path: string;
@@ -45,7 +45,7 @@ export function openSqlite(options: SqliteOptions): Store {
   try {
     const opened = openDriver(options.path, options.driver);
     driver = opened;
-    withBusyRetry(() => {
+    new BusyRetry().run(() => {
       for (const pragma of PRAGMAS) opened.exec(`PRAGMA ${pragma}`);
     });
     migrate(opened);
@@ -59,6 +59,7 @@ export function openSqlite(options: SqliteOptions): Store {
 class SqliteStore implements Store {
   readonly #db: CountingDb;
   readonly #clock: DecidingClock;
+  readonly #busy = new BusyRetry();
   readonly #verbs: Omit<Tx, "nowMs" | "othersVersion" | "writes">;
   /** The version of other processes' writes that the kept rows belong to. */
   #keptVersion = -1;
@@ -83,14 +84,11 @@ class SqliteStore implements Store {
     };
   }
 
-  async transaction<T>(mode: "read" | "write", body: (tx: Tx) => Promise<T>): Promise<T> {
+  async transaction<T>(mode: "read" | "write" | "write_if_free", body: (tx: Tx) => Promise<T>): Promise<T> {
     try {
-      withBusyRetry(() => this.driver.exec(mode === "write" ? "BEGIN IMMEDIATE" : "BEGIN"));
-    } catch (fault) {
-      throw translateSqliteFault(fault, this.options.path);
-    }
-    try {
-      const result = await body(this.#begin(mode));
+      const begin = () => this.#begin(mode === "read" ? "read" : "write");
+      const tx = mode === "write_if_free" ? begin() : this.#busy.run(begin);
+      const result = await body(tx);
       this.driver.exec("COMMIT");
       return result;
     } catch (fault) {
@@ -99,7 +97,18 @@ class SqliteStore implements Store {
     }
   }
 
+  /** Takes the locks and reads the clock. A read may find the file locked only now: a restart after a crash repairs it. */
   #begin(mode: "read" | "write"): Tx {
+    this.driver.exec(mode === "write" ? "BEGIN IMMEDIATE" : "BEGIN");
+    try {
+      return this.#open(mode);
+    } catch (fault) {
+      this.#rollback();
+      throw fault;
+    }
+  }
+
+  #open(mode: "read" | "write"): Tx {
     const db = this.#db;
     db.writes = 0;
     const row = db.get<{ last_ms: number; offset_ms: number }>("SELECT last_ms, offset_ms FROM clock WHERE id = 1");
@@ -136,7 +145,13 @@ class SqliteStore implements Store {
   }
 
   changedElsewhere(): boolean {
-    const version = this.#readDataVersion();
+    let version: number;
+    try {
+      version = this.#readDataVersion();
+    } catch {
+      // Nobody waits for this answer who could be told; who looks because of it learns what is wrong.
+      return true;
+    }
     const changed = version !== this.#seenVersion && this.#seenVersion !== -1;
     this.#seenVersion = version;
     return changed;

@@ -52,9 +52,18 @@ export function sessionVerbs(db: Db): SessionVerbs {
       );
     },
     openOf: (agentId) => db.all<SessionRow>(`${SELECT} WHERE s.agent_id = ? AND s.state = 'open'`, agentId),
+    // The caller may have read the session in an earlier transaction: what has ended since stays ended.
     touch(id, seenAtMs, expiresAtMs) {
       db.kept.clear();
-      db.run("UPDATE sessions SET seen_at = ?, expires_at = ? WHERE id = ?", seenAtMs, expiresAtMs, id);
+      const written = db.run(
+        `UPDATE sessions SET seen_at = max(seen_at, ?), expires_at = max(expires_at, ?)
+         WHERE id = ? AND state = 'open' AND expires_at > ?`,
+        seenAtMs,
+        expiresAtMs,
+        id,
+        seenAtMs,
+      );
+      return written === 1;
     },
     end(id, state, atMs) {
       db.kept.clear();
