@@ -18,6 +18,9 @@ if (process.env.npm_lifecycle_event === "start") {
   watch.unref();
 }
 
+// A clone's own program is on nobody's PATH, but npx finds it in its folder.
+process.env.DIBS_COMMAND ??= "npx dibs";
+
 // In this process instead of a child, so that Ctrl-C and SIGTERM reach the server itself, once.
 const main = `${root}dist/cli/main.js`;
 process.argv.splice(1, process.argv.length, main, "up", ...process.argv.slice(2));

@@ -29,6 +29,7 @@ const environment = z.object({
     .optional(),
   DIBS_SESSION: z.string().min(1).optional(),
   XDG_DATA_HOME: z.string().optional(),
+  DIBS_COMMAND: z.string().default("dibs"),
   NO_COLOR: z.string().optional(),
   FORCE_COLOR: z.string().optional(),
 });
@@ -52,6 +53,8 @@ export interface Config {
   readonly agent: string;
   readonly session: string | undefined;
   readonly color: boolean | undefined;
+  /** How this program is called where it was started: `dibs`, or `npx dibs` in a clone. */
+  readonly command: string;
 }
 
 export class ConfigError extends Error {
@@ -89,6 +92,7 @@ export function readConfig(overrides: Partial<Record<keyof z.input<typeof enviro
         .slice(0, 64) ||
         "user"),
     session: value.DIBS_SESSION,
+    command: value.DIBS_COMMAND,
     color: value.NO_COLOR !== undefined ? false : value.FORCE_COLOR !== undefined ? true : undefined,
   });
 }

@@ -16,7 +16,7 @@ export async function up(flags: UpFlags, output: Output): Promise<number> {
   const stopped = signalled();
   const server = await started(config);
   if (output.json) output.value({ url: server.url, sign_in_link: server.signInLink });
-  else output.data(welcome(server, config.store, readConfig().store, output));
+  else output.data(welcome(server, config, readConfig().store, output));
   await stopped;
   output.say("Stopping: calls in flight are answered; leases stay as they are.");
   await server.stop();
@@ -41,7 +41,7 @@ const CANNOT_LISTEN: Readonly<Record<string, string>> = {
   ENOTFOUND: "this name has no address; choose one of this machine's",
 };
 
-function welcome(server: Served, store: string, usualStore: string, output: Output): string[] {
+function welcome(server: Served, { store, command }: Config, usualStore: string, output: Output): string[] {
   const { paint } = output.screen();
   return [
     `${paint.green("Dibs serves")} ${paint.bold(server.url)} ${paint.dim(`(store ${store})`)}`,
@@ -52,9 +52,9 @@ function welcome(server: Served, store: string, usualStore: string, output: Outp
     ...(server.adminKeyFile ? [`The admin's key for HTTP is in ${server.adminKeyFile}`, ""] : []),
     "Try, in another terminal:",
     ...(store === usualStore ? [] : [`  export DIBS_STORE=${quoted(store)}`]),
-    `  dibs task add "Say hello"`,
-    `  dibs work --once -- sh -c 'echo "doing: $DIBS_TASK_CONTENT"; sleep 20'`,
-    "  dibs who",
+    `  ${command} task add "Say hello"`,
+    `  ${command} work --once -- sh -c 'echo "doing: $DIBS_TASK_CONTENT"; sleep 20'`,
+    `  ${command} who`,
     "",
     paint.dim("Ctrl-C stops the server."),
   ];
