@@ -38,6 +38,7 @@ export const agentOperations = {
     role: "admin",
     effect: "write",
     status: 201,
+    secret: true,
     nulls: "absent",
   }),
   list_agents: defineOperation({
@@ -116,6 +117,7 @@ export const agentOperations = {
     errors: ["not_found"],
     role: "admin",
     effect: "write",
+    secret: true,
     nulls: "absent",
   }),
   revoke_agent_key: defineOperation({

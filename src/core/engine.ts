@@ -249,9 +249,9 @@ export class Engine {
     }
     const operation: Operation = operations[call.name];
     const key = operation.effect === "write" ? call.caller.idempotencyKey : undefined;
-    const scope = key === undefined ? "" : scopeOf(context, operation, call.input, key);
-    const bodyHash = key === undefined ? "" : hashOf(call.input);
-    if (key !== undefined) {
+    const scope = key === undefined ? undefined : scopeOf(context, operation, call.input, key);
+    const bodyHash = scope === undefined ? "" : hashOf(call.input);
+    if (scope !== undefined) {
       const first = await replay(context, scope, bodyHash);
       if (first) {
         const text = first.text ?? checked(operation, first.reply?.body);
@@ -262,7 +262,7 @@ export class Engine {
     if (reply.refusal) return refusal(reply.refusal, nowMs, notices);
     const status = reply.status ?? operation.status ?? 200;
     const text = checked(operation, reply.body);
-    if (key !== undefined) await remember(context, scope, bodyHash, reply, status, text);
+    if (scope !== undefined) await remember(context, scope, bodyHash, reply, status, text);
     return { ok: true, status, text, notices, nowMs, ...extras(reply, nowMs) };
   }
 

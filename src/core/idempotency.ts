@@ -5,6 +5,7 @@ import { sha256 } from "./ids.js";
 import { leaseLost } from "./leases.js";
 import { noticesOf } from "./notices.js";
 import type { TaskRow } from "./rows.js";
+import { seal, unseal } from "./sealed.js";
 import { taskState } from "./task-state.js";
 import { taskView } from "./task-view.js";
 import { taskOf } from "./tasks.js";
@@ -15,13 +16,24 @@ const FORGET_BATCH = 20;
 /** What is kept of a first answer: its text, or for a claim which grants it made (they are read anew). */
 type Kept =
   | { readonly status: number; readonly text: string }
+  | { readonly status: number; readonly sealed: string }
   | { readonly grants: readonly { taskId: string; leaseId: string }[]; readonly many: boolean };
 
+/** Which first answer is meant, and what opens it where it carries a secret: then its name must not say the key. */
+interface Scope {
+  readonly name: string;
+  readonly seal: string | undefined;
+}
+
 /** Names the first answer: the agent, the route with what stands in its path, and the key (R59). Throws `invalid_input`. */
-export function scopeOf(context: Context, operation: Operation, input: Record<string, unknown>, key: string): string {
+export function scopeOf(context: Context, operation: Operation, input: Record<string, unknown>, key: string): Scope {
   if (key.length < 1 || key.length > 255) throw invalidInput("Idempotency-Key", "must have 1..255 characters");
   const inPath = operation.path.match(/:\w+/g)?.map((part) => input[part.slice(1)]) ?? [];
-  return [context.agent.id, operation.name, ...inPath, key].join("|");
+  const named = operation.secret ? sha256(key) : key;
+  return {
+    name: [context.agent.id, operation.name, ...inPath, named].join("|"),
+    seal: operation.secret ? key : undefined,
+  };
 }
 
 export function hashOf(input: unknown): string {
@@ -31,10 +43,10 @@ export function hashOf(input: unknown): string {
 /** The first answer, if there was one; a claim's is read anew, and a dead one is never replayed as live. */
 export async function replay(
   context: Context,
-  scope: string,
+  scope: Scope,
   bodyHash: string,
 ): Promise<{ status: number; text?: string; reply?: Reply } | null> {
-  const found = await context.tx.notes.remembered(scope, context.nowMs - REMEMBERED_MS);
+  const found = await context.tx.notes.remembered(scope.name, context.nowMs - REMEMBERED_MS);
   if (!found) return null;
   if (found.body_hash !== bodyHash) {
     throw new DibsError(
@@ -45,6 +57,7 @@ export async function replay(
   }
   const kept = JSON.parse(found.answer) as Kept;
   if ("text" in kept) return kept;
+  if ("sealed" in kept) return { status: kept.status, text: unseal(kept.sealed, scope.seal ?? "") };
   const rows: TaskRow[] = [];
   for (const { taskId, leaseId } of kept.grants) {
     const row = await taskOf(context, taskId);
@@ -61,7 +74,7 @@ export async function replay(
 /** Keeps the answer in the transaction of its effect. An empty claim had none and isn't kept: its repeat may find work. */
 export async function remember(
   context: Context,
-  scope: string,
+  scope: Scope,
   bodyHash: string,
   reply: Reply,
   status: number,
@@ -71,7 +84,8 @@ export async function remember(
   const held = [...(reply.granted ?? []), ...(reply.renewed ?? [])];
   const grants = held.map((row) => ({ taskId: row.id, leaseId: row.lease_id ?? "" }));
   const many = Object.hasOwn(reply.body as object, "tasks");
-  const kept: Kept = grants.length > 0 ? { grants, many } : { status, text };
-  await context.tx.notes.remember(scope, bodyHash, JSON.stringify(kept), context.nowMs);
+  const whole = scope.seal === undefined ? { status, text } : { status, sealed: seal(text, scope.seal) };
+  const kept: Kept = grants.length > 0 ? { grants, many } : whole;
+  await context.tx.notes.remember(scope.name, bodyHash, JSON.stringify(kept), context.nowMs);
   await context.tx.notes.forgetBefore(context.nowMs - REMEMBERED_MS, FORGET_BATCH);
 }
