@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { open } from "dibs";
 import { operationList } from "dibs/contract";
-import { type Served, serve } from "dibs/server";
+import { readConfig, type Served, serve } from "dibs/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScratchFolder } from "./support/scratch-folder.js";
 import { type RawAnswer, sendRaw } from "./support/stub-http.js";
@@ -16,22 +16,10 @@ let foreign: { key: string; taskId: string };
 
 beforeAll(async () => {
   const store = `sqlite:${folder.file("dibs.db")}`;
-  served = await serve({
-    store,
-    host: "127.0.0.1",
-    port: 0,
-    adminKey: ADMIN_KEY,
-    allowedHosts: [],
-    rateLimitPerSecond: 1_000_000,
-    rateBurst: 1_000_000,
-    bodyLimitBytes: 1_048_576,
-    logLevel: "silent",
-    url: undefined,
-    key: undefined,
-    agent: "tester",
-    session: undefined,
-    color: undefined,
-  });
+  const limits = { DIBS_RATE_LIMIT: 1_000_000, DIBS_RATE_BURST: 1_000_000 };
+  served = await serve(
+    readConfig({ DIBS_STORE: store, DIBS_PORT: 0, DIBS_ADMIN_KEY: ADMIN_KEY, DIBS_LOG: "silent", ...limits }),
+  );
   port = Number(new URL(served.url).port);
   const beside = await open({ store });
   const { key } = await beside.createWorkspace("elsewhere");

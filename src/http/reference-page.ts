@@ -96,10 +96,12 @@ export const REFERENCE_STYLE = `:root { color-scheme: light dark; --line: light-
 * { box-sizing: border-box; }
 body { margin: 0; font: 16px/1.5 system-ui, sans-serif; display: grid; grid-template-columns: 16rem minmax(0, 1fr); }
 nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1rem; border-right: 1px solid var(--line); font-size: 0.875rem; }
-nav h2 { font-size: 0.875rem; margin: 1rem 0 0.25rem; text-transform: capitalize; }
+nav h2 { font-size: 0.875rem; margin: 1rem 0 0.25rem; }
 nav ul { list-style: none; margin: 0; padding: 0; }
 main { padding: 1rem 2rem 4rem; max-width: 62rem; }
-main h2 { margin-top: 3rem; text-transform: capitalize; border-bottom: 1px solid var(--line); }
+h2 > a { display: inline-block; }
+h2 > a::first-letter, main h2::first-letter { text-transform: uppercase; }
+main h2 { display: block; margin-top: 3rem; border-bottom: 1px solid var(--line); }
 main h3 { margin-top: 2.5rem; }
 code { font: 0.875em ui-monospace, monospace; overflow-wrap: anywhere; }
 pre { background: var(--dim); padding: 0.75rem 1rem; overflow-x: auto; border-radius: 6px; }
@@ -107,6 +109,7 @@ pre { background: var(--dim); padding: 0.75rem 1rem; overflow-x: auto; border-ra
 .table { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
 th, td { text-align: left; vertical-align: top; padding: 0.375rem 0.75rem 0.375rem 0; border-bottom: 1px solid var(--line); }
+td:first-child { white-space: nowrap; }
 :target { outline: 2px solid Highlight; outline-offset: 4px; }
 @media (max-width: 60rem) { body { display: block; } nav { position: static; height: auto; border-right: 0; } main { padding: 1rem; } }
 `;
