@@ -164,7 +164,7 @@ export class Engine {
     let writesBefore = tx.writes;
     try {
       const context = await this.#context(shared, call);
-      if (shared.due.more) await wakeNamed(context, call);
+      if (shared.due.more && (await wokeNamed(context, call))) shared.heads.spoil();
       writesBefore = tx.writes;
       const outcome = await this.#answer(context, call);
       if (CHANGES_IDENTITIES.has(call.name)) this.#identities.forget();
@@ -278,9 +278,11 @@ function isRead(call: EngineCall): boolean {
 }
 
 /** With more tasks due than were woken, the one a write names is woken first, so that no handler meets a dead lease. */
-async function wakeNamed(context: Context, call: EngineCall): Promise<void> {
+async function wokeNamed(context: Context, call: EngineCall): Promise<boolean> {
   const id = call.input.task_id;
-  if (typeof id !== "string" || isRead(call)) return;
+  if (typeof id !== "string" || isRead(call)) return false;
   const row = await context.tx.tasks.byId(context.workspaceId, id);
-  if (row?.status === "claimed" && !taskState(row, context.nowMs).held) await wakeTask(context.tx, row);
+  if (row?.status !== "claimed" || taskState(row, context.nowMs).held) return false;
+  await wakeTask(context.tx, row);
+  return true;
 }

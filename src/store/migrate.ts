@@ -1,10 +1,11 @@
 import { DibsError } from "../contract/errors.js";
 import { ENGINE_MIN, isUnsafeEngine, type SqliteDriver } from "./driver.js";
 import { queueTables } from "./migrations/001-queue.js";
+import { clockUptime } from "./migrations/002-clock.js";
 import { BusyRetry } from "./sqlite-faults.js";
 
 /** In order; a step once released is never changed. */
-const MIGRATIONS: readonly string[] = [queueTables];
+const MIGRATIONS: readonly string[] = [queueTables, clockUptime];
 
 /** Brings the file to this code's schema, once, whoever comes first; refuses a newer schema and an unsafe engine. */
 export function migrate(driver: SqliteDriver, migrations: readonly string[] = MIGRATIONS): void {

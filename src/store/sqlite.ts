@@ -1,6 +1,6 @@
 import { DibsError, isDibsError } from "../contract/errors.js";
 import type { Store, Tx } from "../core/store.js";
-import { DecidingClock, systemTime, type TimeSource } from "./clock.js";
+import { DecidingClock, type KeptClock, systemTime, type TimeSource } from "./clock.js";
 import { openDriver, type SqliteDriver, type SqliteStatement, type SqlValue } from "./driver.js";
 import { migrate } from "./migrate.js";
 import { agentVerbs } from "./sql/agents.js";
@@ -111,11 +111,14 @@ class SqliteStore implements Store {
   #open(mode: "read" | "write"): Tx {
     const db = this.#db;
     db.writes = 0;
-    const row = db.get<{ last_ms: number; offset_ms: number }>("SELECT last_ms, offset_ms FROM clock WHERE id = 1");
+    const row = db.get<KeptClock>("SELECT last_ms, offset_ms, boot, uptime_ms FROM clock WHERE id = 1");
     if (!row)
       throw new DibsError("store_unavailable", "The store has lost its clock row; restore it from a backup.", {});
-    const nowMs = this.#clock.read(row.last_ms, row.offset_ms);
-    if (mode === "write" && nowMs > row.last_ms) db.run("UPDATE clock SET last_ms = ? WHERE id = 1", nowMs);
+    const nowMs = this.#clock.read(row);
+    if (mode === "write" && nowMs > row.last_ms) {
+      const { boot, uptime_ms } = this.#clock.mark();
+      db.run("UPDATE clock SET last_ms = ?, boot = ?, uptime_ms = ? WHERE id = 1", nowMs, boot, uptime_ms);
+    }
     const othersVersion = this.#readDataVersion();
     if (othersVersion !== this.#keptVersion) {
       this.#keptVersion = othersVersion;

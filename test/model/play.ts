@@ -1,4 +1,4 @@
-import { operations } from "dibs";
+import { type OpenStore, operations } from "dibs";
 import type { Answer, Caller, OperationName } from "dibs/contract";
 import { expect } from "vitest";
 import type { Body, Input } from "../support/fresh-store.js";
@@ -19,6 +19,8 @@ export class Play {
   readonly #rules: Rules;
   readonly #agents: (Agent & { caller: Caller })[];
   readonly #scene: Scene;
+  /** Through which of the stage's processes the calls go. */
+  #desk = 0;
 
   private constructor(private readonly stage: Stage) {
     this.#rules = new Rules(stage.time.wallMs());
@@ -35,6 +37,7 @@ export class Play {
   }
 
   async step(step: Step): Promise<void> {
+    this.#desk = step.desk ?? 0;
     if (step.do === "pass") this.#pass(step.ms);
     else if (step.do === "reach") this.#reach(step.ahead, step.offMs);
     else if (step.do === "sweep") await this.#call("open_session", {}, this.#observer);
@@ -45,6 +48,8 @@ export class Play {
     else if (step.do === "together") await this.#together(step.calls);
     // What one call answered is compared already.
     else return this.#together([step]);
+    // The other process sees what this one did.
+    this.#desk = 1 - this.#desk;
     await this.#compareAll();
   }
 
@@ -65,13 +70,14 @@ export class Play {
   }
 
   async #restart(): Promise<void> {
-    await this.stage.store.close();
+    await this.stage.close();
     await this.stage.open();
   }
 
   async #call(name: OperationName, input: object, caller: Caller): Promise<Got> {
     try {
-      return { answer: (await this.stage.store.call(operations[name], input as never, caller)) as Answer<unknown> };
+      const desk = this.stage.desks[this.#desk] as OpenStore;
+      return { answer: (await desk.call(operations[name], input as never, caller)) as Answer<unknown> };
     } catch (thrown) {
       const { code, details } = thrown as { code?: string; details?: Record<string, unknown> };
       if (code === undefined) throw thrown;

@@ -42,7 +42,8 @@ export class Stage {
   /** The causes of `internal` answers. */
   readonly faults: string[] = [];
   cast!: Cast;
-  store!: OpenStore;
+  /** Two processes, so to say, on the one file. */
+  desks: OpenStore[] = [];
   #others!: Caller;
   #broom!: SqliteDriver;
   #plays = 0;
@@ -53,7 +54,7 @@ export class Stage {
   static async set(backlog = 0): Promise<Stage> {
     const stage = new Stage(backlog);
     await stage.open();
-    const { store } = stage;
+    const store = stage.desks[0] as OpenStore;
     const admin = byKey((await store.ensureAdmin()).key ?? "");
     const agents = [];
     for (const [name, role] of ROLES) {
@@ -71,7 +72,12 @@ export class Stage {
 
   async open(): Promise<void> {
     const onFault = (_operation: string, cause: string) => this.faults.push(cause);
-    this.store = await open({ store: `sqlite:${this.path}`, time: this.time, onFault });
+    const desk = () => open({ store: `sqlite:${this.path}`, time: this.time, onFault });
+    this.desks = [await desk(), await desk()];
+  }
+
+  async close(): Promise<void> {
+    for (const desk of this.desks) await desk.close();
   }
 
   async play(steps: readonly Step[]): Promise<void> {
@@ -86,9 +92,10 @@ export class Stage {
   async #addBacklog(): Promise<void> {
     if (this.backlog === 0) return;
     const tasks = Array.from({ length: this.backlog }, (_, at) => ({ content: `other ${at}` }));
-    await this.store.call(operations.create_tasks, { tasks }, this.#others);
+    const store = this.desks[0] as OpenStore;
+    await store.call(operations.create_tasks, { tasks }, this.#others);
     for (let at = 0; at < this.backlog; at += 100) {
-      await this.store.call(operations.claim_next_task, { count: 100, lease_seconds: 1 }, this.#others);
+      await store.call(operations.claim_next_task, { count: 100, lease_seconds: 1 }, this.#others);
     }
   }
 
@@ -98,7 +105,7 @@ export class Stage {
 
   async strike(): Promise<void> {
     this.#broom.close();
-    await this.store.close();
+    await this.close();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }

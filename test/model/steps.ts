@@ -44,7 +44,7 @@ export const callStep: fc.Arbitrary<CallStep> = fc.oneof(
   call(2, "open", { seconds: some(7, fc.constantFrom(30, 40, 120, 900)) }),
 );
 
-export type Step =
+type Deed =
   | CallStep
   /** The clock moves: by so much, or to a known instant (that many ahead) or beside it. */
   | { readonly do: "pass"; readonly ms: number }
@@ -58,7 +58,10 @@ export type Step =
   | { readonly do: "look" }
   | { readonly do: "restart" };
 
-export const step: fc.Arbitrary<Step> = fc.oneof(
+/** Done through the first process on the file, or through the second. */
+export type Step = Deed & { readonly desk?: 0 | 1 };
+
+const deed: fc.Arbitrary<Deed> = fc.oneof(
   { weight: 30, arbitrary: callStep },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("pass" as const), ms: fc.integer({ min: 1, max: 100_000 }) }) },
   {
@@ -87,6 +90,10 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.constantFrom({ do: "restart" } as const, { do: "look" } as const, { do: "look" } as const),
   },
 );
+
+const step = fc
+  .tuple(deed, fc.constantFrom(0 as const, 0 as const, 1 as const))
+  .map(([done, desk]): Step => (desk === 0 ? done : { ...done, desk }));
 
 export const play = fc.array(step, { minLength: 1, maxLength: 50, size: "max" });
 

@@ -1,11 +1,17 @@
 /** A machine's time that moves only when a test says so: its wall clock and its monotonic clock. */
 export class FakeTime {
+  static #boots = 0;
+  readonly #boot: string;
   #wallMs: number;
   #monotonicMs = 5_000;
 
   constructor(startMs = Date.UTC(2026, 0, 1, 12)) {
     this.#wallMs = startMs;
+    FakeTime.#boots += 1;
+    this.#boot = `boot ${FakeTime.#boots}`;
   }
+
+  boot = (): string => this.#boot;
 
   wallMs = (): number => this.#wallMs;
   monotonicMs = (): number => this.#monotonicMs;
