@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
-import type { Config } from "./config.js";
+import { type Config, version } from "./config.js";
 import { isDibsError } from "./contract/errors.js";
 import { createHttp } from "./http/app.js";
 import { type OpenStore, open } from "./index.js";
@@ -41,11 +41,12 @@ export async function serve(config: Config): Promise<Served> {
     const adminKeyFile = admin.key === undefined ? undefined : keepAdminKey(config.store, admin.key);
     const mcp = createMcpHttp({
       call: store.call,
+      version: version(),
       onFault: (fault) => log.error({ err: fault }, "an MCP call failed"),
     });
     const http = createHttp({
       callText: store.callText,
-      signIn: { redeem: (code) => store.redeemSignInCode(code) },
+      signIn: { redeem: (code) => store.redeemSignInCode(code), drop: (token) => store.dropSignIn(token) },
       isReady: () => store.ping(),
       config,
       mcp: (request, credential) => mcp(request, credential),

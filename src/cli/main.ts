@@ -1,11 +1,10 @@
 #!/usr/bin/env node
 import { CommanderError } from "commander";
-import { readConfig } from "../config.js";
+import { readConfig, version } from "../config.js";
 import { EXIT } from "../contract/errors.js";
 import { type Failure, failureOf, usage } from "./failure.js";
 import { Output } from "./output.js";
 import { buildProgram } from "./program.js";
-import { version } from "./version.js";
 
 async function main(): Promise<number> {
   let exit: number = EXIT.ok;

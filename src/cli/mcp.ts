@@ -1,9 +1,8 @@
-import { readConfig } from "../config.js";
+import { readConfig, version } from "../config.js";
 import { EXIT } from "../contract/errors.js";
 import { connect } from "./connect.js";
 import { failureOf } from "./failure.js";
 import type { Output } from "./output.js";
-import { version } from "./version.js";
 
 /** Serves MCP on stdin and stdout until the client is gone. */
 export async function mcp(session: string | undefined, output: Output): Promise<number> {

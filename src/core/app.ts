@@ -68,11 +68,9 @@ export class App {
 
   readonly callText: TextCall = async (operation, input, caller) => {
     const { identity, sessionId, idempotencyKey, ifVersion } = caller;
-    const call: EngineCall = {
-      name: operation.name as OperationName,
-      input: parseInput(operation, input),
-      caller: { identity, sessionId, idempotencyKey, ifVersion },
-    };
+    const from = { identity, sessionId, idempotencyKey, ifVersion };
+    const parsed = await this.#parsed(operation, input, identity);
+    const call: EngineCall = { name: operation.name as OperationName, input: parsed, caller: from };
     // A surface may make the signal when it is asked for: only what grants or waits needs one.
     const signal = CLAIMS.has(operation.name) ? caller.signal : undefined;
     const outcome = await this.#outcome(operation, call, signal);
@@ -84,6 +82,16 @@ export class App {
     if (nextCursor === undefined && !replayed) return answer;
     return { ...answer, ...(nextCursor === undefined ? {} : { nextCursor }), ...(replayed ? { replayed } : {}) };
   };
+
+  /** The input, checked. What is wrong with it is only told to who may ask at all. */
+  async #parsed(operation: Operation, input: unknown, identity: Caller["identity"]): Promise<Record<string, unknown>> {
+    try {
+      return parseInput(operation, input);
+    } catch (refusal) {
+      const who = await this.#reads.submit({ name: "get_me", input: {}, caller: { identity } });
+      throw who.ok ? refusal : this.#error(operation, who);
+    }
+  }
 
   #outcome(operation: Operation, call: EngineCall, signal: AbortSignal | undefined): Promise<Outcome> {
     if (operation.effect === "read") return this.#reads.submit(call);
