@@ -1,5 +1,5 @@
 import { DibsError } from "../contract/errors.js";
-import type { Answer, Call, Caller, Operation, TextAnswer, TextCall } from "../contract/operation.js";
+import type { Call, Caller, Operation, TextCall } from "../contract/operation.js";
 import type { OperationName } from "../contract/operations.js";
 import { parseInput } from "./input.js";
 import { Lane, type RunBatch } from "./lane.js";
@@ -62,8 +62,8 @@ export class App {
   }
 
   readonly call: Call = async <O extends Operation>(operation: O, input: unknown, caller: Caller) => {
-    const { text, ...answer } = await this.callText(operation, input, caller);
-    return { ...answer, body: JSON.parse(text) } as Answer<never>;
+    const { text, status, nextCursor, replayed, notices, serverNowMs } = await this.callText(operation, input, caller);
+    return { body: JSON.parse(text) as never, status, nextCursor, replayed, notices, serverNowMs };
   };
 
   readonly callText: TextCall = async (operation, input, caller) => {
@@ -78,9 +78,7 @@ export class App {
     if (outcome.granted && signal && caller.idempotencyKey === undefined)
       this.#undoIfUndelivered(call, outcome, signal);
     const { text, status, nextCursor, replayed, notices, nowMs } = outcome;
-    const answer: TextAnswer = { text, status, notices, serverNowMs: nowMs };
-    if (nextCursor === undefined && !replayed) return answer;
-    return { ...answer, ...(nextCursor === undefined ? {} : { nextCursor }), ...(replayed ? { replayed } : {}) };
+    return { text, status, nextCursor, replayed, notices, serverNowMs: nowMs };
   };
 
   /** The input, checked. What is wrong with it is only told to who may ask at all. */

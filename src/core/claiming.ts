@@ -36,13 +36,10 @@ export const claim_next_task: Handler<Input<"claim_next_task">> = async (context
     granted.push(await grant(context, row, leaseSeconds));
   }
   const views = granted.map((row) => taskView(row, context.nowMs));
-  const body = input.count === undefined ? { task: views[0] ?? null } : { tasks: views };
-  const empty = granted.length === 0;
-  return {
-    body: { ...body, notices: await noticesOf(context) },
-    granted,
-    ...(empty ? { emptyUntilMs: await context.tx.tasks.nextWake(context.workspaceId, context.nowMs) } : {}),
-  };
+  const notices = await noticesOf(context);
+  const body = input.count === undefined ? { task: views[0] ?? null, notices } : { tasks: views, notices };
+  if (granted.length > 0) return { body, granted };
+  return { body, granted, emptyUntilMs: await context.tx.tasks.nextWake(context.workspaceId, context.nowMs) };
 };
 
 /** How many of the wanted tasks the agent may still hold; none left is a refusal that names the setting (R49). */

@@ -29,8 +29,8 @@ interface CachedKey {
  */
 export class Identities {
   #keys = new Map<string, CachedKey>();
-  #agents = new Map<string, { agent: AgentRow; settings: Settings }>();
-  #fileAgents = new Map<string, string>();
+  #agents = new Map<string, Known>();
+  #fileAgents = new Map<string, Known>();
   #sessions = new Map<string, SessionRow>();
   #implicit = new Map<string, SessionRow>();
 
@@ -45,14 +45,13 @@ export class Identities {
   /** The caller's agent, or 401; one answer for unknown, expired and revoked keys alike. */
   async identify(tx: Tx, identity: Caller["identity"], mode: "read" | "write"): Promise<Known> {
     if (identity.kind === "file") {
-      const known = await this.#fileAgent(tx, identity.agent, identity.workspace ?? DEFAULT_WORKSPACE, mode);
-      return { ...known, role: "admin" };
+      return this.#fileAgent(tx, identity.agent, identity.workspace ?? DEFAULT_WORKSPACE, mode);
     }
     const agentId =
       identity.kind === "key" ? await this.#agentOfKey(tx, identity.key) : await agentOfCookie(tx, identity.token);
     const known = agentId === undefined ? undefined : await this.#agent(tx, agentId);
     if (!known) throw unauthorized(identity.kind);
-    return { ...known, role: known.agent.role };
+    return known;
   }
 
   async #agentOfKey(tx: Tx, secret: string): Promise<string | undefined> {
@@ -67,24 +66,22 @@ export class Identities {
     return ends_at === null || tx.nowMs < ends_at ? cached.agentId : undefined;
   }
 
-  async #agent(tx: Tx, agentId: string): Promise<{ agent: AgentRow; settings: Settings } | undefined> {
+  async #agent(tx: Tx, agentId: string): Promise<Known | undefined> {
     const cached = this.#agents.get(agentId);
     if (cached) return cached;
     const agent = await tx.agents.byAnyId(agentId);
     if (!agent) return undefined;
     const workspace = await tx.workspaces.byId(agent.workspace_id);
-    const known = { agent, settings: { ...SETTINGS_DEFAULT, ...workspace?.settings } };
+    const settings: Settings = { ...SETTINGS_DEFAULT, ...workspace?.settings };
+    const known: Known = { agent, role: agent.role, settings };
     this.#agents.set(agentId, known);
     return known;
   }
 
-  async #fileAgent(tx: Tx, name: string, workspaceName: string, mode: "read" | "write") {
+  async #fileAgent(tx: Tx, name: string, workspaceName: string, mode: "read" | "write"): Promise<Known> {
     const cacheKey = `${workspaceName}/${name.toLowerCase()}`;
-    const cachedId = this.#fileAgents.get(cacheKey);
-    if (cachedId !== undefined) {
-      const known = await this.#agent(tx, cachedId);
-      if (known) return known;
-    }
+    const cached = this.#fileAgents.get(cacheKey);
+    if (cached) return cached;
     const workspace = await tx.workspaces.byName(workspaceName);
     if (!workspace) {
       throw new DibsError(
@@ -96,9 +93,10 @@ export class Identities {
     const found = await tx.agents.byName(workspace.id, name);
     if (!found && mode === "read") throw new NeedsWrite();
     const agentId = found?.id ?? (await addAgent(tx, workspace, name, "worker"));
-    this.#fileAgents.set(cacheKey, agentId);
-    const known = await this.#agent(tx, agentId);
-    if (!known) throw new Error("An agent that was just made is not there.");
+    const agent = await this.#agent(tx, agentId);
+    if (!agent) throw new Error("An agent that was just made is not there.");
+    const known: Known = { agent: agent.agent, role: "admin", settings: agent.settings };
+    this.#fileAgents.set(cacheKey, known);
     return known;
   }
 

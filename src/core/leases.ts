@@ -107,7 +107,12 @@ export async function endByHolder(
   becomes: TaskChange & { status: TaskRow["status"] },
 ): Promise<TaskRow> {
   const how = { live: true, nowMs: context.nowMs, lapsedUntilMs: null };
-  return end(context.tx, row, how, { ...becomes, version: row.version + 1, updated_at: context.nowMs });
+  return end(context.tx, row, how, counted(context, row, becomes));
+}
+
+/** The change, which its caller made for this call, with what every change of a task writes. */
+function counted<C extends TaskChange>(context: Context, row: TaskRow, change: C): C {
+  return Object.assign(change, { version: row.version + 1, updated_at: context.nowMs });
 }
 
 /** Ends a lease against or without its holder: takeover, force-release, the end of its session or agent. */
@@ -117,7 +122,7 @@ export async function endByForce(
   becomes: TaskChange & { status: TaskRow["status"] },
 ): Promise<TaskRow> {
   const how = { live: false, nowMs: context.nowMs, lapsedUntilMs: null };
-  return end(context.tx, row, how, { ...becomes, version: row.version + 1, updated_at: context.nowMs });
+  return end(context.tx, row, how, counted(context, row, becomes));
 }
 
 async function end(

@@ -12,7 +12,7 @@ import { heldByOther, quoted, refusalToClaim } from "./refusals.js";
 import { type TaskRow, withChange } from "./rows.js";
 import { refuseLate, refuseLost } from "./stale-writes.js";
 import type { TaskChange } from "./store.js";
-import { fate, OUT_OF_QUEUE, queuePlace, taskState } from "./task-state.js";
+import { fate, queuePlace, taskState } from "./task-state.js";
 import { ATTEMPTS_EXHAUSTED, taskView } from "./task-view.js";
 import { mayChange, taskOf } from "./tasks.js";
 
@@ -94,7 +94,8 @@ function reopened(context: Context, row: TaskRow) {
 function closed(context: Context, status: "completed" | "failed" | "cancelled") {
   return {
     status,
-    ...OUT_OF_QUEUE,
+    queue: null,
+    wakes_at: null,
     closed_at: context.nowMs,
     closed_by: context.agent.id,
     cancel_requested: 0,
@@ -142,7 +143,17 @@ export const complete_task: Handler<Input<"complete_task">> = async (context, in
     if (repeated && result === row.result) return view(context, row);
     return refuseLate(context, row, input, repeated ? null : result);
   }
-  const after = await endByHolder(context, row, { ...closed(context, "completed"), result });
+  const becomes: TaskChange & { status: "completed" } = {
+    status: "completed",
+    queue: null,
+    wakes_at: null,
+    closed_at: context.nowMs,
+    closed_by: context.agent.id,
+    cancel_requested: 0,
+    state: null,
+    result,
+  };
+  const after = await endByHolder(context, row, becomes);
   await record(context, "task.completed", after, leaseOf(row));
   context.woke();
   return view(context, after);
