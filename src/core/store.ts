@@ -86,7 +86,7 @@ export interface AgentVerbs {
   ): Awaitable<void>;
   insertKey(row: KeyRow): Awaitable<void>;
   keyByHash(hash: string): Awaitable<KeyRow | undefined>;
-  /** Keys not revoked and not past their end. */
+  /** Keys not revoked and not past their end, oldest first: those that a rotation has given an end before the last. */
   liveKeys(agentId: string, nowMs: number): Awaitable<KeyRow[]>;
   endKey(id: string, endsAtMs: number): Awaitable<void>;
   /** Secrets of the page's sign-in: one-time codes and cookies, by their hash. */

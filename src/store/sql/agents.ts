@@ -52,7 +52,7 @@ export function agentVerbs(db: Db): AgentVerbs {
     keyByHash: (hash) => db.get<KeyRow>("SELECT * FROM keys WHERE hash = ?", hash),
     liveKeys: (agentId, nowMs) =>
       db.all<KeyRow>(
-        "SELECT * FROM keys WHERE agent_id = ? AND (ends_at IS NULL OR ends_at > ?) ORDER BY created_at, id",
+        "SELECT * FROM keys WHERE agent_id = ? AND (ends_at IS NULL OR ends_at > ?) ORDER BY ends_at IS NULL, created_at, id",
         agentId,
         nowMs,
       ),
