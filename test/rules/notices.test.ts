@@ -1,0 +1,100 @@
+import { describe, expect, test } from "vitest";
+import { FreshStore } from "../support/fresh-store.js";
+
+describe("a session is told what it must know (R54)", () => {
+  async function lostOne() {
+    const fresh = await FreshStore.open();
+    const ann = await fresh.worker("ann");
+    const { id } = await fresh.task();
+    const { lease_id } = await fresh.claim(id, ann, { lease_seconds: 30 });
+    await fresh.claim(id, fresh.root, { takeover: true, reason: "ann is stuck" });
+    return { fresh, ann, id, lease_id };
+  }
+
+  test("a lost lease is told in the answers of claims, heartbeats and of the session, until acknowledged by its id", async () => {
+    const { fresh, ann, id, lease_id } = await lostOne();
+    const { id: other } = await fresh.task();
+    const answers = [
+      await fresh.answer("claim_next_task", {}, ann),
+      await fresh.answer("claim_task", { task_id: other }, ann),
+      await fresh.answer("heartbeat_task", { task_id: other }, ann),
+      await fresh.answer("heartbeat_session", { session_id: ann.sessionId }, ann),
+      await fresh.answer("get_session", { session_id: ann.sessionId }, ann),
+    ];
+    for (const { body, notices } of answers) {
+      expect(notices).toBe(1);
+      const data = { reason: "revoked", lease_id, fence: 1 };
+      expect(body.notices).toMatchObject([{ type: "lease.lost", task_id: id, data }]);
+      expect(body.notices[0]?.message).toContain("ann is stuck");
+    }
+    // Elsewhere their number is told.
+    expect((await fresh.answer("list_tasks", {}, ann)).notices).toBe(1);
+    const ids = answers[0]?.body.notices.map((notice) => notice.id) ?? [];
+    expect(await fresh.ask("ack_notices", { ids }, ann)).toEqual({ acknowledged: 1 });
+    expect(await fresh.ask("ack_notices", { ids }, ann)).toEqual({ acknowledged: 0 });
+    const after = await fresh.answer("heartbeat_session", { session_id: ann.sessionId }, ann);
+    expect(after).toMatchObject({ notices: 0, body: { notices: [] } });
+  });
+
+  test("they survive a restart, and are nobody else's to read or acknowledge", async () => {
+    const { fresh, ann } = await lostOne();
+    const twin = await fresh.session(ann);
+    await fresh.restart();
+    const { notices } = await fresh.ask("get_session", { session_id: ann.sessionId }, ann);
+    expect(notices).toHaveLength(1);
+    const ids = notices.map((notice) => notice.id);
+    expect(await fresh.ask("ack_notices", { ids }, twin)).toEqual({ acknowledged: 0 });
+    expect(await fresh.ask("get_session", { session_id: ann.sessionId }, fresh.root)).toMatchObject({ notices: [] });
+    expect((await fresh.answer("list_tasks", {}, ann)).notices).toBe(1);
+  });
+
+  test("told by another process, they are known here at once", async () => {
+    const fresh = await FreshStore.open();
+    const ann = await fresh.worker("ann");
+    const other = await fresh.another();
+    const { id } = await fresh.task();
+    await fresh.claim(id, ann);
+    expect((await fresh.answer("list_tasks", {}, ann)).notices).toBe(0);
+    await fresh.ask("force_release_task", { task_id: id, reason: "x" }, fresh.root, other);
+    expect((await fresh.answer("list_tasks", {}, ann)).notices).toBe(1);
+    await other.close();
+  });
+
+  test("a lapse is told to the session that let it lapse, with the time", async () => {
+    const fresh = await FreshStore.open();
+    const ann = await fresh.worker("ann");
+    const { id } = await fresh.task();
+    const { lease_id, lease_expires_at } = await fresh.claim(id, ann, { lease_seconds: 30 });
+    fresh.time.pass(31_000);
+    const { notices } = await fresh.ask("claim_next_task", { labels: ["none"] }, ann);
+    expect(notices).toMatchObject([{ type: "lease.lost", task_id: id, data: { reason: "expired", lease_id } }]);
+    expect(notices[0]?.message).toContain(lease_expires_at);
+  });
+
+  test("a lease about to lapse is told while less than a third is left, and no more once it is renewed", async () => {
+    const fresh = await FreshStore.open();
+    const ann = await fresh.worker("ann");
+    const { id } = await fresh.task();
+    const { lease_id } = await fresh.claim(id, ann, { lease_seconds: 60 });
+    const told = async () => {
+      const { notices } = await fresh.ask("get_session", { session_id: ann.sessionId }, ann);
+      return notices.map((notice) => [notice.type, notice.data.lease_id]);
+    };
+    fresh.time.pass(40_000);
+    expect(await told()).toEqual([]);
+    fresh.time.pass(1);
+    expect(await told()).toEqual([["lease.expiring", lease_id]]);
+    await fresh.ask("heartbeat_task", { task_id: id }, ann);
+    expect(await told()).toEqual([]);
+  });
+
+  test("an agent without a session of its own is told too", async () => {
+    const fresh = await FreshStore.open();
+    const ann = await fresh.agent("ann");
+    const { id } = await fresh.task();
+    await fresh.claim(id, ann);
+    await fresh.ask("force_release_task", { task_id: id, reason: "x" }, fresh.root);
+    const { notices } = await fresh.ask("claim_next_task", {}, ann);
+    expect(notices).toMatchObject([{ type: "lease.lost", task_id: id }]);
+  });
+});
