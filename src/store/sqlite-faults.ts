@@ -5,6 +5,8 @@ import { StoreBusy } from "../core/store.js";
 
 const BUSY_LIMIT_MS = 30_000;
 const BUSY_AGAIN_MS = 1_000;
+/** The log and its index can't be made with less. */
+const DISK_MIN_BYTES = 65_536;
 
 /** Primary result codes; the drivers give the extended code as a number (`errcode`) or by name (`code`). */
 const RESULT = { busy: 5, locked: 6, readOnly: 8, ioError: 10, corrupt: 11, full: 13, cantOpen: 14, notADb: 26 };
@@ -32,12 +34,7 @@ export function translateSqliteFault(fault: unknown, path: string): unknown {
   const cause = { cause: fault };
   switch (resultOf(fault)) {
     case RESULT.full:
-      return new DibsError(
-        "storage_full",
-        `The disk of ${path} is full; free some space and repeat the call.`,
-        {},
-        cause,
-      );
+      return storageFull(path, cause);
     case RESULT.busy:
     case RESULT.locked:
       return new StoreBusy(
@@ -63,6 +60,8 @@ export function translateSqliteFault(fault: unknown, path: string): unknown {
       );
     case RESULT.ioError:
     case RESULT.cantOpen:
+      // SQLite calls it an I/O error when it is the log's index that has no room.
+      if (isDiskFull(path)) return storageFull(path, cause);
       return new DibsError(
         "store_unavailable",
         `${path} can't be opened or read; check that its folder exists.`,
@@ -71,6 +70,19 @@ export function translateSqliteFault(fault: unknown, path: string): unknown {
       );
     default:
       return fault;
+  }
+}
+
+function storageFull(path: string, cause: ErrorOptions): DibsError<"storage_full"> {
+  return new DibsError("storage_full", `The disk of ${path} is full; free some space and repeat the call.`, {}, cause);
+}
+
+function isDiskFull(path: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path));
+    return bavail * bsize < DISK_MIN_BYTES;
+  } catch {
+    return false;
   }
 }
 
