@@ -33,6 +33,7 @@ function start(port = 0): Promise<Served> {
     agent: "console-test",
     session: undefined,
     color: false,
+    command: "dibs",
   });
 }
 

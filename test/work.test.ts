@@ -82,7 +82,7 @@ describe("the client's work loop", () => {
 
   test("a failure counts as an attempt, a release leaves its note and doesn't (R18, R20)", async () => {
     const { id } = await boss.createTask({ content: "flaky", max_attempts: 2 });
-    const seen: unknown[] = [];
+    const seen: [number, string | null][] = [];
     for await (const task of dibs.work(drain)) {
       seen.push([task.record.attempts, task.record.handoff_note]);
       if (seen.length === 1) await task.release("look at the log first");

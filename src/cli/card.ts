@@ -32,7 +32,7 @@ function fieldLines(field: string, value: unknown, screen: Screen): string[] {
 }
 
 /** One value on one line; a time both ways. */
-export function valueText(field: string, value: unknown, screen: Screen): string {
+function valueText(field: string, value: unknown, screen: Screen): string {
   if (typeof value !== "string") return shown(JSON.stringify(value) ?? "");
   const atMs = /(_at|_date|^at|^not_before)$/.test(field) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(atMs) ? shown(value) : when(atMs, screen);

@@ -27,7 +27,7 @@ export function relative(atMs: number, nowMs: number): string {
 }
 
 /** A time on the viewer's own clock with its zone, with the day when it isn't today's. */
-export function clockTime(atMs: number, viewer: Viewer): string {
+function clockTime(atMs: number, viewer: Viewer): string {
   const day = partsOf(atMs, viewer).day;
   const { time } = partsOf(atMs, viewer);
   return day === partsOf(viewer.nowMs, viewer).day ? time : `${day} ${time}`;

@@ -78,7 +78,7 @@ export const newTask = z.strictObject({
 });
 export type NewTask = z.output<typeof newTask>;
 
-export const taskId = id("the task");
+const taskId = id("the task");
 export const byTask = { task_id: taskId } as const;
 
 export const taskChanges = {

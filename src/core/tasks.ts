@@ -178,7 +178,7 @@ export async function mayChange(context: Context, row: TaskRow, proof: LeaseProo
   );
 }
 
-export function requireVersion(context: Context, row: TaskRow): void {
+function requireVersion(context: Context, row: TaskRow): void {
   if (context.ifVersion === undefined || context.ifVersion === row.version) return;
   const { version } = row;
   throw new DibsError("version_mismatch", `${quoted(row)} is at version ${version}; read it again and repeat.`, {

@@ -26,7 +26,7 @@ const state = some(5, fc.constantFrom("working", "waiting_input", "errored"));
 const text = some(5, fc.constantFrom("one", "two"));
 const flag = (ofTen: number) => some(ofTen, fc.constant(true));
 
-export const callStep: fc.Arbitrary<CallStep> = fc.oneof(
+const callStep: fc.Arbitrary<CallStep> = fc.oneof(
   call(5, "create", { priority, assign, inSeconds, labels: labels(4), project, max: max(4) }),
   call(6, "next", { labels: labels(2), project, seconds, count: some(2, fc.constantFrom(1, 2, 5)) }),
   call(5, "claim", { seconds, flag: flag(3), reason }),

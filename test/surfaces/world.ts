@@ -19,6 +19,7 @@ const SERVER = {
   url: undefined,
   key: undefined,
   agent: "root",
+  command: "dibs",
   session: undefined,
   color: undefined,
 } as const;
