@@ -3,6 +3,7 @@ import type { Store, Tx } from "../core/store.js";
 import { DecidingClock, type KeptClock, systemTime, type TimeSource } from "./clock.js";
 import { openDriver, type SqliteDriver, type SqliteStatement, type SqlValue } from "./driver.js";
 import { migrate } from "./migrate.js";
+import { OpenedFile } from "./opened-file.js";
 import { agentVerbs } from "./sql/agents.js";
 import { claimVerbs } from "./sql/claims.js";
 import { type Db, KeptTasks } from "./sql/db.js";
@@ -49,7 +50,7 @@ export function openSqlite(options: SqliteOptions): Store {
       for (const pragma of PRAGMAS) opened.exec(`PRAGMA ${pragma}`);
     });
     migrate(opened);
-    return new SqliteStore(opened, options);
+    return new SqliteStore(opened, options, new OpenedFile(options.path));
   } catch (fault) {
     driver?.close();
     throw translateSqliteFault(fault, options.path);
@@ -68,6 +69,7 @@ class SqliteStore implements Store {
   constructor(
     private readonly driver: SqliteDriver,
     private readonly options: SqliteOptions,
+    private readonly file: OpenedFile,
   ) {
     const db = new CountingDb(driver);
     this.#db = db;
@@ -86,6 +88,7 @@ class SqliteStore implements Store {
 
   async transaction<T>(mode: "read" | "write" | "write_if_free", body: (tx: Tx) => Promise<T>): Promise<T> {
     try {
+      this.file.requireSame();
       const begin = () => this.#begin(mode === "read" ? "read" : "write");
       const tx = mode === "write_if_free" ? begin() : this.#busy.run(begin);
       const result = await body(tx);
@@ -150,6 +153,7 @@ class SqliteStore implements Store {
   changedElsewhere(): boolean {
     let version: number;
     try {
+      this.file.requireSame();
       version = this.#readDataVersion();
     } catch {
       // Nobody waits for this answer who could be told; who looks because of it learns what is wrong.
