@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BAD_INPUTS, type Bad, HELD, SOMEBODY } from "./bad-inputs.js";
+import { BAD_INPUTS, type Bad, BY_COMMAND, HELD, SOMEBODY } from "./bad-inputs.js";
 import { type BadWay, badCli, badMcp, badRest, names } from "./bad-ways.js";
 import { cli, dibs, placeOf } from "./over-cli.js";
 import { heardOf, rest } from "./over-http.js";
@@ -44,10 +44,6 @@ async function isRefused(way: BadWay, bad: Bad): Promise<void> {
 
 const titled = (bads: readonly Bad[]) => bads.map((bad) => [`${bad.operation}: ${bad.what}`, bad] as const);
 const sayable = (kind: BadWay["kind"]) => BAD_INPUTS.filter((bad) => !bad.not?.includes(kind));
-/** One of each kind: a process for each takes its time. */
-const oneOfEach = (bads: readonly Bad[], kindOf: (bad: Bad) => string) =>
-  bads.filter((bad, at) => bads.findIndex((other) => kindOf(other) === kindOf(bad)) === at);
-
 describe("a mistake is refused with its field, the limit and the remedy, and leaves no trace", () => {
   test.each(titled(sayable("REST")))("over REST, %s", (_title, bad) => isRefused(badRest(world, boss), bad));
 
@@ -56,13 +52,11 @@ describe("a mistake is refused with its field, the limit and the remedy, and lea
     isRefused(badMcp(world, boss), bad),
   );
 
-  const onFile = oneOfEach(sayable("CLI"), (bad) => `${bad.field} ${bad.says}`);
-  test.each(titled(onFile))("by a command on the bare file, %s", (_title, bad) =>
+  test.each(titled(BY_COMMAND))("by a command on the bare file, %s", (_title, bad) =>
     isRefused(badCli(world, "file", boss), bad),
   );
 
-  const overHttp = oneOfEach(sayable("CLI"), (bad) => bad.operation);
-  test.each(titled(overHttp))("by a command over HTTP, %s", (_title, bad) =>
+  test.each(titled(BY_COMMAND))("by a command over HTTP, %s", (_title, bad) =>
     isRefused(badCli(world, "server", boss), bad),
   );
 });

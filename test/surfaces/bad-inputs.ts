@@ -301,14 +301,16 @@ const cursors: Bad[] = [
   ...wrong("list_tasks", "cursor", [text(501)], /cursor: must have at most 500 characters/),
 ];
 
-export const BAD_INPUTS: readonly Bad[] = [
-  ...leases,
-  ...numbers,
-  ...texts,
-  ...lists,
-  ...ids,
-  ...choices,
-  ...unknown,
-  ...shapes,
-  ...cursors,
-];
+const GROUPS = [leases, numbers, texts, lists, ids, choices, unknown, shapes, cursors];
+
+export const BAD_INPUTS: readonly Bad[] = GROUPS.flat();
+
+/** A process for each takes its time: the leases that people get wrong, and the first of each way to be wrong. */
+export const BY_COMMAND: readonly Bad[] = GROUPS.flatMap((group) => {
+  const sayable = group.filter((bad) => !bad.not?.includes("CLI"));
+  const wanted = /^lease_seconds (29|3601|1e12|"300"|0\.5)$|no JSON|instead of fields|^context|^content/;
+  return sayable.filter((bad, at) => {
+    const alike = (other: Bad) => other.operation === bad.operation && String(other.says) === String(bad.says);
+    return at === 0 || (wanted.test(bad.what) && (group === leases || sayable.findIndex(alike) === at));
+  });
+});

@@ -1,16 +1,19 @@
 import { tmpdir } from "node:os";
+import { operations } from "dibs/contract";
 import { commands } from "../../src/cli/commands.js";
 import { DibsCommand, type Ran } from "../support/dibs-command.js";
 import type { Asking, Entrance, Fields, Heard } from "./surface.js";
 import type { World } from "./world.js";
+
+const NAMES = Object.keys(operations);
 
 /** The command line, as a client of the server or on the bare file. */
 export function cli(way: "server" | "file"): Entrance {
   return {
     name: way === "server" ? "the command line over HTTP" : "the command line on the bare file",
     ...(way === "file" ? { onFile: true } : {}),
-    // Each operation once, and each way to be refused.
-    choose: (operation, refused) => refused ?? operation,
+    // Each refusal both ways; what works, in turn on one of them.
+    asks: (operation, refused) => refused !== undefined || NAMES.indexOf(operation) % 2 === (way === "server" ? 0 : 1),
     open: (world) => ({
       ask: async (asking) => heardOf(await dibs(argumentsFor(asking), placeOf(world, way, asking.as))),
       close: async () => undefined,
