@@ -1,8 +1,10 @@
+import { mkdirSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { open, operations } from "dibs";
 import { caller, claimLatencies, embeddedCycles } from "./cycles.js";
 import { median, ms, percentile, progress, ratio, table, whole } from "./figures.js";
 import { bareRate, dibsRate } from "./http.js";
+import { rawCycles } from "./raw.js";
 import { scratchFolder, seed } from "./scratch.js";
 import { tasksSql } from "./seeds.js";
 
@@ -34,14 +36,39 @@ async function throughput(): Promise<void> {
     const embedded = await rounds(`embedded, ${workers} workers, cycles/s`, () =>
       embeddedCycles(freshPath(), workers, SECONDS, backlog),
     );
+    const raw = await rounds(`SQLite alone, ${workers} together, cycles/s`, async () => {
+      mkdirSync(folder.path(`store-${stores}`));
+      return rawCycles(freshPath(), workers, SECONDS);
+    });
     const bare = await rounds(`bare framework, ${workers} connections, requests/s`, () => bareRate(workers, SECONDS));
     const http = await rounds(`Dibs over HTTP, ${workers} workers, requests/s`, () =>
       dibsRate(freshPath(), workers, SECONDS, backlog),
     );
-    rows.push([String(workers), whole(embedded), whole(http / 2), whole(http), whole(bare), ratio(http / bare)]);
+    rows.push([
+      String(workers),
+      whole(embedded),
+      whole(raw),
+      ratio(embedded / raw),
+      whole(http / 2),
+      whole(http),
+      whole(bare),
+      ratio(http / bare),
+    ]);
   }
-  const columns = ["workers", "embedded cycles/s", "HTTP cycles/s", "HTTP POST/s", "bare POST/s", "Dibs / bare"];
+  const columns = [
+    "workers",
+    "embedded cycles/s",
+    "SQLite alone",
+    "ratio",
+    "HTTP cycles/s",
+    "HTTP POST/s",
+    "bare POST/s",
+    "Dibs / bare",
+  ];
   table("Claim and complete, synchronous=FULL (a cycle is two requests)", columns, rows);
+  console.log(
+    "SQLite alone: two bare UPDATEs a cycle on one narrow table, committed in groups as large as the workers.",
+  );
 }
 
 interface Backlog {

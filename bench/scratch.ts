@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openDatabase } from "./raw.js";
 
 /** A folder for one run, removed at its end. DIBS_BENCH_DIR puts it on the disk to be measured. */
 export function scratchFolder(): { path: (name: string) => string; remove: () => void } {
@@ -9,21 +9,9 @@ export function scratchFolder(): { path: (name: string) => string; remove: () =>
   return { path: (name) => join(folder, name), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-interface Database {
-  exec(sql: string): void;
-  close(): void;
-}
-
 /** Runs SQL on a store's file, to put a million rows there in seconds; what is measured goes through Dibs. */
 export function seed(path: string, sql: string): void {
-  const require = createRequire(import.meta.url);
-  let database: Database;
-  try {
-    database = new (require("better-sqlite3") as new (path: string) => Database)(path);
-  } catch {
-    const { DatabaseSync } = require("node:sqlite") as { DatabaseSync: new (path: string) => Database };
-    database = new DatabaseSync(path);
-  }
+  const database = openDatabase(path);
   database.exec("PRAGMA synchronous = OFF");
   database.exec(`BEGIN; ${sql}; COMMIT`);
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
