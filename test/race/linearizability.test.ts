@@ -12,40 +12,50 @@ type TaskOperation = Operation<TaskAction>;
 
 const LOAD = { clients: 8, operations: 200, tasks: 6, ttlMs: 1_000 };
 
-describe("histories of 8 clients with 200 calls each on a real server", () => {
+describe("histories of 8 clients with 200 calls each", () => {
   let folder: ScratchFolder;
-  let server: ServerProcess;
+  let servers: ServerProcess[];
 
   beforeEach(async () => {
     folder = new ScratchFolder();
-    server = await ServerProcess.start({ file: folder.file("dibs.db") });
-    const http = server.client();
-    await http.send("PATCH", "/v1/workspace", { lease_seconds_min: 1 });
-    http.close();
+    const file = folder.file("dibs.db");
+    servers = await Promise.all([ServerProcess.start({ file }), ServerProcess.start({ file })]);
+    const http = servers[0]?.client();
+    await http?.send("PATCH", "/v1/workspace", { lease_seconds_min: 1 });
+    http?.close();
   });
   afterEach(async () => {
-    await server.stop();
+    await Promise.all(servers.map((server) => server.stop()));
     folder.remove();
   });
 
-  test(
-    "have an order that one client alone could have made, and a broken one has none (R1, R3, R4, R7)",
-    async () => {
+  test.each([
+    ["of one server", 1],
+    ["of two servers on one file", 2],
+  ])(
+    "%s have an order that one client alone could have made, and a broken one has none (R1, R3, R4, R7, R56)",
+    async (where, count) => {
       const checkMs: number[] = [];
       const found = { "double grant": [0, 0], "stale write": [0, 0] };
-      for (let round = 0; round < rounds(3, 100); round++) {
-        const histories = await recordTasks(server, LOAD);
+      for (let round = 0; round < rounds(2, 100); round++) {
+        const histories = await recordTasks(servers.slice(0, count), LOAD);
         for (const history of histories.values()) {
           const startedAt = performance.now();
           expect(told(check(history, taskModel))).toBe("linearizable");
           checkMs.push(performance.now() - startedAt);
         }
-        count(found["double grant"], histories, withDoubleGrant);
-        count(found["stale write"], histories, withStaleWrite);
+        tally(found["double grant"], histories, withDoubleGrant);
+        tally(found["stale write"], histories, withStaleWrite);
       }
-      measured("linearizability of a task's history, check ms", { histories: checkMs.length, ...spread(checkMs) });
+      measured(`linearizability of a task's history ${where}, check ms`, {
+        histories: checkMs.length,
+        ...spread(checkMs),
+      });
       for (const [what, [injected, caught]] of Object.entries(found)) {
-        measured(`linearizability, injected ${what}`, { injected: injected as number, caught: caught as number });
+        measured(`linearizability ${where}, injected ${what}`, {
+          injected: injected as number,
+          caught: caught as number,
+        });
         expect(injected).toBeGreaterThan(0);
         expect(caught).toBe(injected);
       }
@@ -55,7 +65,7 @@ describe("histories of 8 clients with 200 calls each on a real server", () => {
 });
 
 /** Breaks every history that offers the occasion, and counts those and the ones found broken. */
-function count(
+function tally(
   counts: number[],
   histories: Histories,
   broken: (history: readonly TaskOperation[]) => TaskOperation[] | undefined,

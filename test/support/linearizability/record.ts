@@ -15,16 +15,18 @@ export interface Load {
 export type Histories = Map<string, Operation<TaskAction>[]>;
 
 /**
- * Lets clients fight over a few tasks of a real server, and writes down what each of them saw. Some of them fall
- * silent for longer than a lease and then go on as if they still held it.
+ * Lets clients fight over a few tasks of a real store, each through one of its servers, and writes down what each of
+ * them saw. Some of them fall silent for longer than a lease and then go on as if they still held it.
  */
-export async function recordTasks(server: ServerProcess, load: Load): Promise<Histories> {
-  const http = server.client();
+export async function recordTasks(servers: readonly ServerProcess[], load: Load): Promise<Histories> {
+  const serverOf = (client: number) => servers[client % servers.length] as ServerProcess;
+  const http = serverOf(0).client();
   const tasks = Array.from({ length: load.tasks }, (_, at) => ({ content: `task ${at}`, max_attempts: 100 }));
   const made = (await http.post("/v1/tasks/batch", { tasks })).body as { id: string }[];
   http.close();
   const histories: Histories = new Map(made.map(({ id }) => [id, []]));
-  await Promise.all(Array.from({ length: load.clients }, (_, at) => new LoadClient(at, server, load, histories).run()));
+  const clients = Array.from({ length: load.clients }, (_, at) => new LoadClient(at, serverOf(at), load, histories));
+  await Promise.all(clients.map((client) => client.run()));
   return histories;
 }
 
