@@ -32,9 +32,10 @@ export class App {
   constructor(private readonly options: AppOptions) {
     // One at a time while calls wait: what a batch frees is theirs before the next batch looks.
     const underWayMax = () => (options.read && this.#willWait === 0 ? 2 : 1);
-    this.#writes = new Lane(options.write, () => this.#hintSoon(), underWayMax);
+    const first = (max: number) => this.#waiting.take(max);
+    this.#writes = new Lane(options.write, () => this.#hintSoon(), underWayMax, first);
     this.#reads = options.read ? new Lane(options.read, () => undefined, underWayMax) : this.#writes;
-    this.#waiting = new WaitingCalls((call) => this.#writes.submit(call, true), options.onWatch);
+    this.#waiting = new WaitingCalls(() => this.#writes.kick(), options.onWatch);
   }
 
   /** Something may have become claimable, in this process or another. */
@@ -116,7 +117,8 @@ export class App {
 
   async #claimOrWait(call: EngineCall, waitMs: number, signal: AbortSignal | undefined): Promise<Outcome> {
     const signature = JSON.stringify([call.caller.identity, call.input]);
-    if (this.#waiting.mustQueue(signature)) return this.#waiting.wait(call, signature, undefined, waitMs, signal);
+    // Nobody who waits is overtaken by a newer call that would wait as well.
+    if (this.#waiting.size > 0) return this.#waiting.wait(call, signature, undefined, waitMs, signal);
     const outcome = await this.#writes.submit(call);
     const empty = outcome.ok && outcome.emptyForMs !== undefined;
     if (!empty || signal?.aborted) return outcome;

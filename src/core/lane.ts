@@ -5,7 +5,7 @@ const BATCH_MAX = 256;
 
 export type RunBatch = (calls: readonly EngineCall[]) => Promise<BatchResult>;
 
-interface Queued {
+export interface Queued {
   readonly call: EngineCall;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (fault: unknown) => void;
@@ -17,9 +17,9 @@ interface Queued {
  */
 export class Lane {
   #queue: Queued[] = [];
-  #urgent: Queued[] = [];
   #underWay = 0;
   #scheduled = false;
+  #kicked = false;
 
   constructor(
     private readonly run: RunBatch,
@@ -30,16 +30,21 @@ export class Lane {
      * answers of the other are handed out here.
      */
     private readonly underWayMax: () => number,
+    /** Calls that go before all that are queued, asked for when a batch is put together. */
+    private readonly first: (max: number) => readonly Queued[] = () => [],
   ) {}
 
-  /** `urgent` goes before what is queued, in its own order: waiting calls were there first. */
-  submit(call: EngineCall, urgent = false): Promise<Outcome> {
+  submit(call: EngineCall): Promise<Outcome> {
     return new Promise((resolve, reject) => {
-      const queued = { call, resolve, reject };
-      if (urgent) this.#urgent.push(queued);
-      else this.#queue.push(queued);
+      this.#queue.push({ call, resolve, reject });
       this.#schedule();
     });
+  }
+
+  /** Asks for a batch although nothing may be queued: there are calls that go first. */
+  kick(): void {
+    this.#kicked = true;
+    this.#schedule();
   }
 
   /** Calls of one turn of the event loop go together: they came together. */
@@ -53,7 +58,8 @@ export class Lane {
   }
 
   async #send(): Promise<void> {
-    const batch = this.#urgent.splice(0, BATCH_MAX);
+    this.#kicked = false;
+    const batch = [...this.first(BATCH_MAX)];
     batch.push(...this.#queue.splice(0, BATCH_MAX - batch.length));
     if (batch.length === 0) return;
     this.#underWay += 1;
@@ -67,7 +73,7 @@ export class Lane {
       for (const each of batch) each.reject(fault);
     } finally {
       this.#underWay -= 1;
-      if (this.#urgent.length + this.#queue.length > 0) this.#schedule();
+      if (this.#kicked || this.#queue.length > 0) this.#schedule();
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { Queued } from "./lane.js";
 import type { EngineCall, Outcome } from "./outcome.js";
 
 /** A timer never sleeps longer than this: what only the clock knows is looked at again at least so often. */
@@ -6,8 +7,11 @@ const TIMER_MAX_MS = 15_000;
 interface Waiter {
   readonly call: EngineCall;
   readonly signature: string;
-  /** The answer when the time is up: nothing was there. */
-  empty: Outcome;
+  /** Nobody has looked for it yet, or its time is up and it looks once more. */
+  fresh: boolean;
+  looking: boolean;
+  /** Answered by its next look, whatever that finds. */
+  over: boolean;
   settle(outcome: Outcome): void;
   fail(fault: unknown): void;
 }
@@ -16,37 +20,41 @@ interface Waiter {
 const LOOK_FIRST = 4;
 const LOOK_MAX = 64;
 
+/** Who has looked since something was said to have become claimable, and which kinds of request found nothing. */
+interface Round {
+  readonly looked: Set<Waiter>;
+  readonly empty: Set<string>;
+  size: number;
+}
+
 /**
- * Calls that wait for something to claim, in order of arrival (R21). After a hint they look in that order; one that finds
- * nothing speaks for all of its kind. So a thousand waiters of one kind cost a few looks, not a thousand.
+ * Calls that wait for something to claim, in order of arrival (R21). They look at the head of the next transaction, so
+ * that no newer call is before them; one that finds nothing speaks for all of its kind. So a thousand waiters of one kind
+ * cost a few looks, not a thousand.
  */
 export class WaitingCalls {
   #waiting: Waiter[] = [];
   #wakeAt = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
-  #trying = false;
+  #round: Round | undefined;
+  #looking = 0;
   #again = false;
 
   constructor(
-    private readonly submit: (call: EngineCall) => Promise<Outcome>,
+    /** Asked for the next transaction, whose head `take` then fills. */
+    private readonly lookSoon: () => void,
     /** Told when the first call starts to wait and when the last one ends. */
     private readonly onWatch: (watch: boolean) => void,
   ) {}
 
+  get size(): number {
+    return this.#waiting.length;
+  }
+
   /**
-   * Whether a new request must queue behind those that wait, without a look of its own: an equal one waits, or others
-   * are about to look.
+   * Resolves with the first grant, or when `waitMs` are over with what a last look gives. A caller that went away gets
+   * nothing; `empty`, if it has looked already, is what it found.
    */
-  mustQueue(signature: string): boolean {
-    if (this.#waiting.length === 0) return false;
-    return this.#again || this.#trying || performance.now() >= this.#nextLook() || this.#hasLike(signature);
-  }
-
-  #hasLike(signature: string): boolean {
-    return this.#waiting.some((waiter) => waiter.signature === signature);
-  }
-
-  /** Resolves with the first grant, or with `empty` when `waitMs` are over or the caller went away. */
   wait(
     call: EngineCall,
     signature: string,
@@ -63,7 +71,9 @@ export class WaitingCalls {
       const waiter: Waiter = {
         call,
         signature,
-        empty: empty ?? NOTHING,
+        fresh: empty === undefined && !this.#hasLike(signature),
+        looking: false,
+        over: false,
         settle: (outcome) => {
           finish();
           resolve(outcome);
@@ -73,83 +83,108 @@ export class WaitingCalls {
           reject(fault);
         },
       };
-      const giveUp = () => waiter.settle(waiter.empty);
-      const deadline = setTimeout(giveUp, waitMs);
+      // A look that is on its way may bring a grant, which then must be undone: its answer is waited for.
+      const giveUp = () => {
+        if (waiter.looking) waiter.over = true;
+        else waiter.settle(NOTHING);
+      };
+      const deadline = setTimeout(() => this.#lastLook(waiter), waitMs);
       signal?.addEventListener("abort", giveUp, { once: true });
       this.#waiting.push(waiter);
       if (this.#waiting.length === 1) this.onWatch(true);
       if (empty?.ok) this.#learn(signature, empty.emptyForMs ?? null);
-      else this.hint();
+      else this.lookSoon();
     });
+  }
+
+  #lastLook(waiter: Waiter): void {
+    waiter.over = true;
+    waiter.fresh = true;
+    this.lookSoon();
   }
 
   /** Something may have become claimable. */
   hint(): void {
     if (this.#waiting.length === 0) return;
-    this.#again = true;
-    if (!this.#trying) void this.#tryAll();
+    if (this.#looking > 0) this.#again = true;
+    else this.#startRound();
+    this.lookSoon();
   }
 
-  /** Ends every wait with what it has: the server stops. */
+  /** Ends every wait with what a last look gives: the server stops. */
   drain(): void {
-    for (const waiter of [...this.#waiting]) waiter.settle(waiter.empty);
+    for (const waiter of this.#waiting) this.#lastLook(waiter);
   }
 
-  async #tryAll(): Promise<void> {
-    this.#trying = true;
-    while (this.#again) {
-      this.#again = false;
-      await this.#look();
-    }
-    this.#trying = false;
+  /** The calls that look at the head of the next transaction, at most `max`. */
+  take(max: number): Queued[] {
+    if (this.#looking > 0 || this.#waiting.length === 0) return [];
+    if (!this.#round && performance.now() >= this.#nextLook()) this.#startRound();
+    const due = this.#due().slice(0, Math.min(max, this.#round?.size ?? LOOK_MAX));
+    this.#looking = due.length;
+    for (const waiter of due) waiter.looking = true;
+    return due.map((waiter) => ({
+      call: waiter.call,
+      resolve: (outcome) => this.#looked(waiter, outcome),
+      reject: (fault) => {
+        waiter.fail(fault);
+        this.#oneDone();
+      },
+    }));
   }
 
-  async #look(): Promise<void> {
-    const looked = new Set<Waiter>();
-    const empty = new Set<string>();
-    for (let size = LOOK_FIRST; ; size = Math.min(2 * size, LOOK_MAX)) {
-      const due = this.#waiting.filter((waiter) => !looked.has(waiter) && !empty.has(waiter.signature));
-      if (due.length === 0) return;
-      const together = due.slice(0, size).map(async (waiter) => {
-        looked.add(waiter);
-        if (!(await this.#try(waiter))) empty.add(waiter.signature);
-      });
-      await Promise.all(together);
-    }
+  #startRound(): void {
+    this.#round = { looked: new Set(), empty: new Set(), size: LOOK_FIRST };
   }
 
-  /** False when there was nothing for it. */
-  async #try(waiter: Waiter): Promise<boolean> {
-    try {
-      const outcome = await this.submit(waiter.call);
-      if (outcome.ok && outcome.emptyForMs !== undefined) {
-        waiter.empty = outcome;
-        this.#learn(waiter.signature, outcome.emptyForMs);
-        return false;
-      }
-      waiter.settle(outcome);
-    } catch (fault) {
-      waiter.fail(fault);
+  #due(): Waiter[] {
+    const round = this.#round;
+    return this.#waiting.filter((waiter) => {
+      if (waiter.fresh) return true;
+      return round !== undefined && !round.looked.has(waiter) && !round.empty.has(waiter.signature);
+    });
+  }
+
+  #looked(waiter: Waiter, outcome: Outcome): void {
+    waiter.looking = false;
+    waiter.fresh = false;
+    this.#round?.looked.add(waiter);
+    const empty = outcome.ok && outcome.emptyForMs !== undefined;
+    if (empty) {
+      this.#round?.empty.add(waiter.signature);
+      this.#learn(waiter.signature, outcome.emptyForMs ?? null);
     }
-    return true;
+    // Where one found something there may be more.
+    if (!empty && !this.#round) this.#again = true;
+    if (!empty || waiter.over) waiter.settle(outcome);
+    this.#oneDone();
+  }
+
+  #oneDone(): void {
+    this.#looking -= 1;
+    if (this.#looking > 0) return;
+    if (this.#again) this.#startRound();
+    else if (this.#round) this.#round.size = Math.min(2 * this.#round.size, LOOK_MAX);
+    this.#again = false;
+    if (this.#due().length > 0) this.lookSoon();
+    else this.#round = undefined;
   }
 
   /** Remembers when the clock alone may give this kind of request something. */
   #learn(signature: string, emptyForMs: number | null): void {
     if (!this.#hasLike(signature)) return;
     this.#wakeAt.set(signature, performance.now() + Math.min(emptyForMs ?? TIMER_MAX_MS, TIMER_MAX_MS));
-    this.#arm();
-  }
-
-  #arm(): void {
     clearTimeout(this.#timer);
-    if (this.#waiting.length === 0) return;
     this.#timer = setTimeout(() => this.hint(), Math.max(1, this.#nextLook() - performance.now()));
   }
 
   /** When the clock alone may give one of them something. */
   #nextLook(): number {
     return Math.min(...this.#wakeAt.values());
+  }
+
+  #hasLike(signature: string): boolean {
+    return this.#waiting.some((waiter) => waiter.signature === signature);
   }
 
   #remove(waiter: Waiter): void {
@@ -163,4 +198,5 @@ export class WaitingCalls {
   }
 }
 
+/** For callers that are not there any more. */
 const NOTHING: Outcome = { ok: true, status: 200, text: '{"task":null,"notices":[]}', notices: 0, nowMs: 0 };

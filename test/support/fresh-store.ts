@@ -27,6 +27,7 @@ export class FreshStore {
   readonly faults: string[] = [];
   readonly jumps: number[] = [];
   #store!: OpenStore;
+  #realTime = false;
   root!: Actor;
 
   private constructor(
@@ -38,7 +39,8 @@ export class FreshStore {
   static async open(options: { realTime?: true; in?: string } = {}): Promise<FreshStore> {
     const folder = mkdtempSync(join(options.in ?? QUICK_DISK, "dibs-rules-"));
     const fresh = new FreshStore(join(folder, "dibs.db"), new FakeTime());
-    fresh.#store = await fresh.another(options.realTime ? undefined : fresh.time);
+    fresh.#realTime = options.realTime ?? false;
+    fresh.#store = await fresh.another();
     const { agentId, key } = await fresh.#store.ensureAdmin();
     fresh.root = { id: agentId, name: "admin", caller: byKey(key ?? ""), sessionId: "" };
     onTestFinished(async () => {
@@ -54,10 +56,10 @@ export class FreshStore {
   }
 
   /** The same file opened once more, as another process would; the test closes it. */
-  async another(time: FakeTime | undefined = this.time): Promise<OpenStore> {
+  async another(time = this.time): Promise<OpenStore> {
     return open({
       store: `sqlite:${this.path}`,
-      ...(time ? { time } : {}),
+      ...(this.#realTime ? {} : { time }),
       onFault: (operation, cause) => this.faults.push(`${operation}: ${cause}`),
       onForwardJump: (jumpMs) => this.jumps.push(jumpMs),
     });
