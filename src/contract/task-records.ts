@@ -120,7 +120,7 @@ export const taskRecordOperations = {
     aliases: [{ method: "PUT", path: "/v1/tasks/:task_id" }],
     input: z.strictObject({ ...byTask, ...taskChanges }),
     output: task,
-    errors: ["not_found", "task_claimed", "task_closed", "version_mismatch"],
+    errors: ["not_found", "task_claimed", "version_mismatch"],
     role: "worker",
     effect: "write",
     nulls: "clear",
