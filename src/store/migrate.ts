@@ -10,7 +10,7 @@ const MIGRATIONS: readonly string[] = [queueTables, clockUptime];
 /** Brings the file to this code's schema, once, whoever comes first; refuses a newer schema and an unsafe engine. */
 export function migrate(driver: SqliteDriver, migrations: readonly string[] = MIGRATIONS): void {
   refuseOldEngine(driver);
-  if (schemaVersion(driver) === migrations.length) return;
+  if (new BusyRetry().run(() => schemaVersion(driver)) === migrations.length) return;
   new BusyRetry().run(() => driver.exec("BEGIN IMMEDIATE"));
   try {
     const version = schemaVersion(driver);

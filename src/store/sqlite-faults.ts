@@ -97,12 +97,18 @@ const sleeper = new Int32Array(new SharedArrayBuffer(4));
  * waited with it, and is refused after one more second.
  */
 export class BusyRetry {
+  readonly #limitMs: number;
   #lockedSinceMs = 0;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
 
+  constructor(limitMs = BUSY_LIMIT_MS) {
+    this.#limitMs = limitMs;
+  }
+
   run<T>(attempt: () => T): T {
+    const againMs = Math.min(BUSY_AGAIN_MS, this.#limitMs);
     const startedAtMs = performance.now();
-    if (startedAtMs - this.#refusedAtMs > BUSY_AGAIN_MS) this.#lockedSinceMs = startedAtMs;
+    if (startedAtMs - this.#refusedAtMs > againMs) this.#lockedSinceMs = startedAtMs;
     for (;;) {
       try {
         const result = attempt();
@@ -111,7 +117,7 @@ export class BusyRetry {
       } catch (fault) {
         if (resultOf(fault) !== RESULT.busy) throw fault;
         const nowMs = performance.now();
-        if (nowMs - this.#lockedSinceMs > BUSY_LIMIT_MS && nowMs - startedAtMs > BUSY_AGAIN_MS) {
+        if (nowMs - this.#lockedSinceMs > this.#limitMs && nowMs - startedAtMs > againMs) {
           this.#refusedAtMs = nowMs;
           throw fault;
         }
