@@ -135,6 +135,21 @@ describe("what can't be taken never keeps others from what can", () => {
     expect(await fresh.next(ann)).toBeNull();
   });
 
+  test("so also by label, where a worse one of the caller's own would be found at once (R15)", {
+    timeout: 60_000,
+  }, async () => {
+    const fresh = await FreshStore.open();
+    const ann = await fresh.worker("ann");
+    await leases(fresh, 2_100, { priority: 4, labels: ["a"] }, fresh.root, 3600);
+    await leases(fresh, 100, { priority: 2, max_attempts: 1 }, fresh.root);
+    const [better] = await leases(fresh, 1, { priority: 2, labels: ["a"] }, fresh.root, 31);
+    const own = await fresh.task({ priority: 1, labels: ["a"], assigned_to_agent_id: ann.id });
+    await fresh.claim(own.id, ann, { lease_seconds: 31 });
+    fresh.time.pass(31_000);
+    expect(await fresh.next(ann, { labels: ["a"] })).toMatchObject({ id: better });
+    expect(await fresh.next(ann, { labels: ["a"] })).toMatchObject({ id: own.id });
+  });
+
   test("a lapse that somebody's late call puts on record doesn't lose its place (R15)", async () => {
     const fresh = await FreshStore.open();
     const [ann, ben] = [await fresh.worker("ann"), await fresh.worker("ben")];

@@ -33,9 +33,9 @@ export function queueVerbs(db: Db): Pick<TaskVerbs, "ready" | "nextLapsed"> {
           ? [handOutScan(filter)]
           : ["", filter.agentId].map((assignedTo) => sleepingScan(db, filter, assignedTo));
       const found = scans.map((scan) => lapsedIn(db, scan, nowMs, before));
-      const best = found.filter((each) => typeof each === "object").sort(handOutOrder)[0];
-      if (best) return best;
-      return found.includes("unknown") ? "unknown" : "none";
+      // Where one scan has not seen all, a better one may lie there.
+      if (found.includes("unknown")) return "unknown";
+      return found.filter((each) => typeof each === "object").sort(handOutOrder)[0] ?? "none";
     },
   };
 }

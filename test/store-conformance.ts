@@ -1,0 +1,14 @@
+import { describe } from "vitest";
+import { leaseTests } from "./store-parts/leases.js";
+import { queueTests } from "./store-parts/queue.js";
+import { recordTests } from "./store-parts/records.js";
+import type { StoreUnderTest } from "./store-parts/scene.js";
+import { transactionTests } from "./store-parts/transactions.js";
+
+/** What every store must do alike, whatever keeps the data. */
+export function storeConformance(name: string, make: () => StoreUnderTest): void {
+  describe(`${name}: transactions`, () => transactionTests(make));
+  describe(`${name}: leases`, () => leaseTests(make));
+  describe(`${name}: records`, () => recordTests(make));
+  describe(`${name}: the queue`, () => queueTests(make));
+}
