@@ -10,6 +10,8 @@ import type { QueueFilter, ReadyLimit, Tx } from "./store.js";
 export class QueueHeads {
   #limit: ReadyLimit = 1;
   #heads = new Map<string, TaskRow[]>();
+  /** What was taken through one filter may still stand in what was read for another. */
+  #taken = new Set<number>();
 
   /** How many claims come together: so many tasks are worth reading at once. */
   expect(claims: number): void {
@@ -17,7 +19,9 @@ export class QueueHeads {
   }
 
   spoil(): void {
-    if (this.#heads.size > 0) this.#heads = new Map();
+    if (this.#heads.size === 0) return;
+    this.#heads = new Map();
+    this.#taken = new Set();
   }
 
   /** The best task for the filter, left in place. */
@@ -27,7 +31,9 @@ export class QueueHeads {
 
   /** The best task for the filter; the caller takes it from the queue. */
   async take(tx: Tx, filter: QueueFilter): Promise<TaskRow | undefined> {
-    return (await this.#best(tx, filter))?.shift();
+    const row = (await this.#best(tx, filter))?.shift();
+    if (row) this.#taken.add(row.seq);
+    return row;
   }
 
   async #best(tx: Tx, filter: QueueFilter): Promise<TaskRow[] | undefined> {
@@ -41,11 +47,12 @@ export class QueueHeads {
   async #head(tx: Tx, filter: QueueFilter, assignedTo: string, limit: ReadyLimit): Promise<TaskRow[]> {
     const key = JSON.stringify([filter.workspaceId, filter.projectId, assignedTo, filter.labels]);
     let head = this.#heads.get(key);
+    while (head?.[0] && this.#taken.has(head[0].seq)) head.shift();
     // An empty rest says nothing of what lies behind it; an empty reading says that there is nothing.
     if (head === undefined || (head.length === 0 && head !== NOTHING)) {
       const rows = await tx.tasks.ready(filter, assignedTo, limit);
       head = rows.length === 0 ? NOTHING : rows;
-      if (this.#heads.size >= HEADS_MAX) this.spoil();
+      if (this.#heads.size >= HEADS_MAX || this.#taken.size >= TAKEN_MAX) this.spoil();
       this.#heads.set(key, head);
     }
     return head;
@@ -55,6 +62,8 @@ export class QueueHeads {
 const NOTHING: TaskRow[] = [];
 /** Filters remembered at once; more than this and all are read anew. */
 const HEADS_MAX = 10_000;
+/** Taken tasks remembered, as long as nothing spoils what was read. */
+const TAKEN_MAX = 100_000;
 
 /**
  * An upper bound of each agent's live claims: counted once, then grown by what it is granted. Only an agent near its
