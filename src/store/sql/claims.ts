@@ -6,8 +6,9 @@ import type { Db } from "./db.js";
 const CLAIMS = `SELECT t.seq, t.id AS task_id, t.project_id, x.content, t.holder_agent AS agent_id, a.name AS agent_name,
   s.id AS session_id, s.implicit, s.client, s.branch, t.fence, t.lease_id, t.claimed_at, t.lease_until,
   s.expires_at AS session_expires_at
-  FROM tasks t JOIN task_texts x ON x.seq = t.seq JOIN sessions s ON s.id = t.holder_session
-  JOIN agents a ON a.id = t.holder_agent`;
+  FROM tasks t`;
+const HOLDERS = `CROSS JOIN task_texts x ON x.seq = t.seq CROSS JOIN sessions s ON s.id = t.holder_session
+  CROSS JOIN agents a ON a.id = t.holder_agent`;
 
 /** The table of everything held, as it is at an instant. */
 export function claimVerbs(db: Db): ClaimVerbs {
@@ -37,8 +38,10 @@ export function claimVerbs(db: Db): ClaimVerbs {
       }
       where.push("t.seq > ?");
       params.push(page.after?.[0] ?? 0);
+      // From what is held, or from the one task: left to itself SQLite walks every task the workspace ever had.
+      const by = filter.taskId === undefined ? "INDEXED BY tasks_held" : "";
       return db.all<ClaimRecord>(
-        `${CLAIMS} WHERE ${where.join(" AND ")} ORDER BY t.seq LIMIT ?`,
+        `${CLAIMS} ${by} ${HOLDERS} WHERE ${where.join(" AND ")} ORDER BY t.seq LIMIT ?`,
         ...params,
         page.limit,
       );

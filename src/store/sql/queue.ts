@@ -67,11 +67,14 @@ function lapsedIn(
   nowMs: number,
   before: Candidate | undefined,
 ): Candidate | "none" | "unknown" {
-  const ahead = before ? "AND q.priority >= ? AND (q.priority > ? OR q.seq < ?)" : "";
-  const params = before ? [...scan.params, before.priority, before.priority, before.seq] : scan.params;
+  const entries = `SELECT q.seq, q.priority ${scan.from}`;
+  // Two ranges of the index: as one condition, all that has the same priority but comes after it would be walked too.
+  const ahead = before
+    ? `${entries} AND q.priority > ? UNION ALL ${entries} AND q.priority = ? AND q.seq < ?`
+    : entries;
+  const params = before ? [...scan.params, before.priority, ...scan.params, before.priority, before.seq] : scan.params;
   const found = db.get<Candidate>(
-    `WITH first AS MATERIALIZED (SELECT q.seq, q.priority ${scan.from} ${ahead}
-       ORDER BY q.priority DESC, q.seq LIMIT ${SLEEPING_SCAN_MAX})
+    `WITH first AS MATERIALIZED (${ahead} ORDER BY priority DESC, seq LIMIT ${SLEEPING_SCAN_MAX})
      SELECT f.seq, f.priority FROM first f JOIN tasks t ON t.seq = f.seq
      WHERE t.queue = ${QUEUE.sleeping} AND t.wakes_at <= ?
        AND (t.status = 'open' OR (t.attempts < t.max_attempts AND t.cancel_requested = 0))
@@ -83,7 +86,7 @@ function lapsedIn(
     ...scan.alsoParams,
   );
   if (found) return found;
-  const beyond = `SELECT q.seq ${scan.from} ${ahead} LIMIT 1 OFFSET ${SLEEPING_SCAN_MAX}`;
+  const beyond = `${ahead} LIMIT 1 OFFSET ${SLEEPING_SCAN_MAX}`;
   return db.get(beyond, ...params) === undefined ? "none" : "unknown";
 }
 

@@ -151,10 +151,11 @@ export function taskVerbs(db: Db): TaskVerbs {
       ),
     heldByAgent: (agentId) =>
       db.all<TaskRow>(`${SELECT_TASK} WHERE t.status = 'claimed' AND t.holder_agent = ? ORDER BY t.seq`, agentId),
+    // Left to itself SQLite walks every task the workspace ever had.
     nextWake: (workspaceId, nowMs) =>
       db.get<{ at: number | null }>(
         `SELECT min(at) AS at FROM (
-           SELECT min(wakes_at) AS at FROM tasks WHERE wakes_at > ? AND workspace_id = ?
+           SELECT min(wakes_at) AS at FROM tasks INDEXED BY tasks_wake WHERE wakes_at > ? AND workspace_id = ?
            UNION ALL SELECT min(expires_at) FROM sessions WHERE state = 'open' AND expires_at > ?)`,
         nowMs,
         workspaceId,
