@@ -18,8 +18,8 @@ export interface Context {
   readonly session: SessionRow | null;
   /** The version the record must still have. */
   readonly ifVersion: number | undefined;
-  /** How many notices wait for the session. */
-  noticeCount(): Promise<number>;
+  /** How many notices wait for the session: the caller's, or another of its agent's. */
+  noticeCount(session: SessionRow | null): Promise<number>;
   /** The session that holds: as `session`, but an implicit one is opened where there is none (R13). */
   holder(): Promise<SessionRow>;
   /** The head of the queue, read ahead for all claims of this transaction. */

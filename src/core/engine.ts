@@ -203,7 +203,7 @@ export class Engine {
       due,
       heads,
       claimsMade: this.#claimsMade,
-      noticeCount: () => this.#noticeCount(tx, session),
+      noticeCount: (of) => this.#noticeCount(tx, of),
       holder: async () => session ?? (await identities.openImplicit(tx, known.agent)),
       woke: () => {
         effects.woke = true;
@@ -240,7 +240,7 @@ export class Engine {
   }
 
   async #answer(context: Context, call: EngineCall): Promise<Outcome> {
-    const notices = await context.noticeCount();
+    const notices = await context.noticeCount(context.session);
     const { nowMs } = context;
     if (call.name === "undo_grant") {
       const { task_id, lease_id } = call.input as { task_id: string; lease_id: string };

@@ -13,7 +13,7 @@ const NOTICES_SHOWN = 20;
 export async function noticesOf(context: Context) {
   const { session, tx, nowMs } = context;
   if (!session) return [];
-  const waiting = await context.noticeCount();
+  const waiting = await context.noticeCount(session);
   const recorded = waiting === 0 ? [] : (await tx.notes.notices(session.id, NOTICES_SHOWN)).map(noticeView);
   const held = session.implicit ? [] : await tx.tasks.heldBySession(context.agent.id, session.id);
   const expiring = held

@@ -36,6 +36,15 @@ describe("a session is told what it must know (R54)", () => {
     expect(after).toMatchObject({ notices: 0, body: { notices: [] } });
   });
 
+  test("the session's own answers have them also for a call of its agent that names no session (R9)", async () => {
+    const { fresh, ann, id } = await lostOne();
+    const bare = { identity: ann.caller.identity };
+    const beat = await fresh.ask("heartbeat_session", { session_id: ann.sessionId }, bare);
+    expect(beat.notices).toMatchObject([{ type: "lease.lost", task_id: id }]);
+    expect(beat.items).toMatchObject([{ task_id: id, outcome: "lost", reason: "revoked" }]);
+    expect((await fresh.ask("get_session", { session_id: ann.sessionId }, bare)).notices).toHaveLength(1);
+  });
+
   test("they survive a restart, and are nobody else's to read or acknowledge", async () => {
     const { fresh, ann } = await lostOne();
     const twin = await fresh.session(ann);
