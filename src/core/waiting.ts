@@ -39,6 +39,7 @@ export class WaitingCalls {
   #round: Round | undefined;
   #looking = 0;
   #again = false;
+  #drained = false;
 
   constructor(
     /** Asked for the next transaction, whose head `take` then fills. */
@@ -71,7 +72,8 @@ export class WaitingCalls {
       const waiter: Waiter = {
         call,
         signature,
-        fresh: empty === undefined && !this.#hasLike(signature),
+        // A repeat may find what its key was given before, whatever its kind finds.
+        fresh: empty === undefined && (call.caller.idempotencyKey !== undefined || !this.#hasLike(signature)),
         looking: false,
         over: false,
         settle: (outcome) => {
@@ -88,7 +90,7 @@ export class WaitingCalls {
         if (waiter.looking) waiter.over = true;
         else waiter.settle(NOTHING);
       };
-      const deadline = setTimeout(() => this.#lastLook(waiter), waitMs);
+      const deadline = setTimeout(() => this.#lastLook(waiter), this.#drained ? 0 : waitMs);
       signal?.addEventListener("abort", giveUp, { once: true });
       this.#waiting.push(waiter);
       if (this.#waiting.length === 1) this.onWatch(true);
@@ -111,8 +113,9 @@ export class WaitingCalls {
     this.lookSoon();
   }
 
-  /** Ends every wait with what a last look gives: the server stops. */
+  /** Ends every wait, also those to come, with what a last look gives: the server stops. */
   drain(): void {
+    this.#drained = true;
     for (const waiter of this.#waiting) this.#lastLook(waiter);
   }
 

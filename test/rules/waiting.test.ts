@@ -342,3 +342,31 @@ describe("a client that went away gets nothing (R21)", () => {
     }
   });
 });
+
+describe("a call that would wait is answered at once where its answer is known", () => {
+  test("a repeat of a claim that was granted, while another call of its kind waits (R59)", async () => {
+    const fresh = await FreshStore.open({ realTime: true });
+    const ann = await fresh.worker("ann");
+    const { id } = await fresh.task();
+    const keyed = { ...ann.caller, idempotencyKey: "k1" };
+    await fresh.ask("claim_next_task", { wait_seconds: 5 }, keyed);
+    const waiting = fresh.next(ann, { wait_seconds: 5 });
+    await sleep(30);
+    const askedAt = performance.now();
+    const repeat = await fresh.answer("claim_next_task", { wait_seconds: 5 }, keyed);
+    expect(performance.now() - askedAt).toBeLessThan(2_000);
+    expect(repeat).toMatchObject({ replayed: true, body: { task: { id } } });
+    fresh.store.drain();
+    expect(await waiting).toBe(null);
+  });
+
+  test("a call that finds nothing after the store was told to end all waits", async () => {
+    const fresh = await FreshStore.open({ realTime: true });
+    const ann = await fresh.worker("ann");
+    const askedAt = performance.now();
+    const asked = fresh.next(ann, { wait_seconds: 5 });
+    fresh.store.drain();
+    expect(await asked).toBe(null);
+    expect(performance.now() - askedAt).toBeLessThan(2_000);
+  });
+});
