@@ -98,11 +98,18 @@ export async function runAdmin<A extends AdminAction>(store: Store, action: A, i
   return store.transaction("write", (tx) => adminActions[action](tx, input as never) as Promise<AdminResult<A>>);
 }
 
-/** The default workspace's first admin, made where there is none. */
+/**
+ * The default workspace's first admin, made where there is none. A worker may have the name already: on the bare file
+ * agents are called as their users are.
+ */
 async function firstAdmin(tx: Tx): Promise<string> {
   const { workspaceId } = await adminActions.ensure_defaults(tx, {});
-  const found = await tx.agents.byName(workspaceId, ADMIN);
-  return found?.id ?? (await addAgent(tx, { id: workspaceId }, ADMIN, "admin"));
+  for (let nth = 1; ; nth += 1) {
+    const name = nth === 1 ? ADMIN : `${ADMIN}-${nth}`;
+    const found = await tx.agents.byName(workspaceId, name);
+    if (!found) return addAgent(tx, { id: workspaceId }, name, "admin");
+    if (found.role === "admin") return found.id;
+  }
 }
 
 async function addWorkspace(tx: Tx, name: string): Promise<string> {

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { open, operations } from "dibs";
 import { describe, expect, test } from "vitest";
 import { type Actor, byKey, FreshStore } from "../support/fresh-store.js";
 
@@ -177,4 +178,17 @@ describe("agents that are renamed or deleted while they hold work (C27)", () => 
     const renamed = await fresh.ask("update_agent", { agent_id: ann.id, name: "ANN-1.X_Y" }, fresh.root);
     expect(renamed.name).toBe("ANN-1.X_Y");
   });
+});
+
+test("the first admin is an admin, also where a bare file's user of that name came first (R46)", async () => {
+  const fresh = await FreshStore.open();
+  const path = `${fresh.path}-2`;
+  const store = await open({ store: `sqlite:${path}`, time: fresh.time });
+  const user = await store.call(operations.get_me, {}, { identity: { kind: "file", agent: "admin" } });
+  expect(user.body).toMatchObject({ name: "admin", role: "worker" });
+  const { agentId, key } = await store.ensureAdmin();
+  const me = await store.call(operations.get_me, {}, byKey(key ?? ""));
+  expect(me.body).toMatchObject({ id: agentId, role: "admin" });
+  expect(await store.ensureAdmin()).toEqual({ agentId });
+  await store.close();
 });
