@@ -56,6 +56,7 @@ export async function threadedEngine(url: string, options: EngineOptions, onChan
   const worker = new Worker(new URL("./engine-thread.js", import.meta.url), { workerData: { url, driver } });
   const pending = new Map<number, { resolve: (value: never) => void; reject: (fault: unknown) => void }>();
   let nextId = 0;
+  let ended: DibsError<"store_unavailable"> | undefined;
   const failAll = (fault: unknown) => {
     for (const { reject } of pending.values()) reject(fault);
     pending.clear();
@@ -81,7 +82,7 @@ export async function threadedEngine(url: string, options: EngineOptions, onChan
       failAll(fault);
     });
     worker.on("exit", () => {
-      const ended = new DibsError("store_unavailable", "The engine's thread has ended; restart the server.", {});
+      ended = new DibsError("store_unavailable", "The engine's thread has ended; restart the server.", {});
       reject(ended);
       failAll(ended);
     });
@@ -89,6 +90,8 @@ export async function threadedEngine(url: string, options: EngineOptions, onChan
   const post = (message: ToThread) => worker.postMessage(message);
   const ask = <T>(message: (id: number) => ToThread): Promise<T> =>
     new Promise<T>((resolve, reject) => {
+      // A thread that is gone takes messages without a word.
+      if (ended) return reject(ended);
       nextId += 1;
       pending.set(nextId, { resolve: resolve as (value: never) => void, reject });
       post(message(nextId));
