@@ -84,7 +84,9 @@ export class ClaimsMade {
       return known;
     }
     const live = await context.tx.claims.countLive(context.agent.id, context.nowMs, limit);
-    this.#atMost.set(context.agent.id, live + wanted);
+    // At the limit counting stopped: what it says holds for this limit alone.
+    if (live < limit) this.#atMost.set(context.agent.id, live + wanted);
+    else this.#atMost.delete(context.agent.id);
     return live;
   }
 }

@@ -4,6 +4,20 @@ import { FreshStore } from "../support/fresh-store.js";
 /** Sizes of requests and their rate are limited by the HTTP surface; here is what the engine limits (R49). */
 
 describe("limits (R49)", () => {
+  test("live claims per agent: also after the limit was below what the agent holds, and was raised", async () => {
+    const fresh = await FreshStore.open();
+    const limitTo = (claims_per_agent_max: number) =>
+      fresh.ask("update_workspace", { claims_per_agent_max }, fresh.root);
+    const ann = await fresh.worker("ann");
+    for (let n = 0; n < 10; n += 1) await fresh.task();
+    await limitTo(6);
+    await fresh.ask("claim_next_task", { count: 6 }, ann);
+    await limitTo(2);
+    expect(await fresh.refusal("claim_next_task", {}, ann)).toMatchObject({ code: "limit_exceeded", limit: 2 });
+    await limitTo(7);
+    expect((await fresh.ask("claim_next_task", { count: 4 }, ann)).tasks).toHaveLength(1);
+  });
+
   test("live claims per agent: over it 409 limit_exceeded naming the setting; what ends makes room at once", async () => {
     const fresh = await FreshStore.open();
     await fresh.ask("update_workspace", { claims_per_agent_max: 3 }, fresh.root);
