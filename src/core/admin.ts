@@ -43,8 +43,10 @@ export const adminActions = {
         : { agentId, key: await giveKey(tx, agentId) };
     }
     const hash = sha256(key);
-    if (!(await tx.agents.keyByHash(hash))) {
-      await tx.agents.insertKey({ id: newId(tx.nowMs), hash, agent_id: agentId, created_at: tx.nowMs, ends_at: null });
+    const found = await tx.agents.keyByHash(hash);
+    // Whoever starts the server with it wants it to work, also when it was rotated away or its agent deleted.
+    if (!found || found.ends_at !== null || !(await tx.agents.byAnyId(found.agent_id))) {
+      await tx.agents.putKey({ id: newId(tx.nowMs), hash, agent_id: agentId, created_at: tx.nowMs, ends_at: null });
     }
     return { agentId };
   },

@@ -85,6 +85,8 @@ export interface AgentVerbs {
     change: Partial<Pick<AgentRow, "name" | "role" | "display_name" | "description" | "deleted_at">>,
   ): Awaitable<void>;
   insertKey(row: KeyRow): Awaitable<void>;
+  /** The key is as the row says from now on, whatever it was. */
+  putKey(row: KeyRow): Awaitable<void>;
   keyByHash(hash: string): Awaitable<KeyRow | undefined>;
   /** Keys not revoked and not past their end, oldest first: those that a rotation has given an end before the last. */
   liveKeys(agentId: string, nowMs: number): Awaitable<KeyRow[]>;

@@ -152,6 +152,7 @@ export const complete_task: Handler<Input<"complete_task">> = async (context, in
     cancel_requested: 0,
     state: null,
     result,
+    failure_reason: null,
   };
   const after = await endByHolder(context, row, becomes);
   await record(context, "task.completed", after, leaseOf(row));

@@ -120,6 +120,16 @@ describe("attempts (R20)", () => {
     expect(await fresh.claim(id, cleo)).toMatchObject({ attempts: 1, fence: 2 });
   });
 
+  test("why an attempt failed is told to the next holder, and is history once the task is done", async () => {
+    const { fresh, ann, id } = await claimed(5);
+    await fresh.ask("fail_task", { task_id: id, reason: "flaky network", retry: true }, ann);
+    expect(await fresh.claim(id, ann)).toMatchObject({ failure_reason: "flaky network" });
+    const done = await fresh.ask("complete_task", { task_id: id, result: 1 }, ann);
+    expect(done).toMatchObject({ status: "completed", failure_reason: null });
+    const events = await fresh.ask("get_task_history", { task_id: id }, ann);
+    expect(events.find((event) => event.type === "task.retried")?.data.reason).toBe("flaky network");
+  });
+
   test("max_attempts can't be set below what was made, nor so that an open task has none left", async () => {
     const { fresh, id } = await claimed(5);
     fresh.time.pass(300_000);

@@ -121,6 +121,68 @@ describe("keys (R48)", () => {
   });
 });
 
+describe("the first admin's key", () => {
+  const KEY = "a-key-of-the-operators-own";
+  const restartWith = async (fresh: FreshStore, key?: string) => {
+    await fresh.restart();
+    return fresh.store.ensureAdmin(key);
+  };
+
+  test("given at a start it works from then on, though it was rotated away or its agent deleted since", async () => {
+    const fresh = await FreshStore.open();
+    const { agentId } = await restartWith(fresh, KEY);
+    expect(await works(fresh, KEY)).toBe(200);
+    await fresh.ask("rotate_agent_key", { agent_id: agentId, grace_seconds: 0 }, byKey(KEY));
+    expect(await works(fresh, KEY)).toBe(401);
+    await restartWith(fresh, KEY);
+    expect(await works(fresh, KEY)).toBe(200);
+    const boss = await fresh.agent("boss", "admin", { ...fresh.root, caller: byKey(KEY) });
+    await fresh.ask("delete_agent", { agent_id: agentId, force: true }, boss);
+    expect(await works(fresh, KEY)).toBe(401);
+    await restartWith(fresh, KEY);
+    expect(await fresh.ask("get_me", {}, byKey(KEY))).toMatchObject({ role: "admin" });
+  });
+
+  test("is an admin's, though somebody named admin used the bare file before", async () => {
+    const fresh = await FreshStore.open();
+    await fresh.ask("delete_agent", { agent_id: fresh.root.id, force: true }, fresh.root);
+    await fresh.task({}, { ...fresh.root, caller: { identity: { kind: "file", agent: "Admin" } } });
+    const { key } = await restartWith(fresh);
+    expect(await fresh.ask("get_me", {}, byKey(key ?? ""))).toMatchObject({ role: "admin" });
+    expect(await fresh.ask("update_workspace", { max_attempts: 7 }, byKey(key ?? ""))).toMatchObject({
+      max_attempts: 7,
+    });
+  });
+
+  test("is made once: a start that finds one makes none", async () => {
+    const fresh = await FreshStore.open();
+    expect(await restartWith(fresh)).toEqual({ agentId: fresh.root.id });
+  });
+
+  test("the page's sign-in code is good once and for 10 minutes, its cookie for 30 days or until it is ended (R45)", async () => {
+    const fresh = await FreshStore.open();
+    const { store, time } = fresh;
+    const { code } = await store.issueSignInCode();
+    time.pass(10 * 60_000 - 1);
+    const { token, expiresAtMs } = await store.redeemSignInCode(code);
+    await expect(store.redeemSignInCode(code)).rejects.toMatchObject({ code: "unauthorized" });
+    const late = await store.issueSignInCode();
+    time.pass(10 * 60_000);
+    await expect(store.redeemSignInCode(late.code)).rejects.toMatchObject({ code: "unauthorized" });
+    const me = () => fresh.ask("get_me", {}, { identity: { kind: "cookie", token } });
+    expect(await me()).toMatchObject({ role: "admin" });
+    time.pass(expiresAtMs - time.wallMs() - 1);
+    expect(await me()).toMatchObject({ role: "admin" });
+    time.pass(1);
+    await expect(me()).rejects.toMatchObject({ code: "unauthorized" });
+    const again = await store.redeemSignInCode((await store.issueSignInCode()).code);
+    await store.dropSignIn(again.token);
+    await expect(fresh.ask("get_me", {}, { identity: { kind: "cookie", token: again.token } })).rejects.toMatchObject({
+      code: "unauthorized",
+    });
+  });
+});
+
 describe("agents that are renamed or deleted while they hold work (C27)", () => {
   test("renamed, it goes on holding under its id; refusals show the new name, history the old one", async () => {
     const fresh = await FreshStore.open();

@@ -16,6 +16,8 @@ const AGENT_CHANGES = new Set(["name", "role", "display_name", "description", "d
 const INSERT_AGENT = insertInto("agents", AGENT);
 const KEY = ["id", "hash", "agent_id", "created_at", "ends_at"] as const;
 const INSERT_KEY = insertInto("keys", KEY);
+const PUT_KEY = `${INSERT_KEY} ON CONFLICT (hash) DO UPDATE SET id = excluded.id, agent_id = excluded.agent_id,
+  created_at = excluded.created_at, ends_at = excluded.ends_at`;
 
 export function agentVerbs(db: Db): AgentVerbs {
   return {
@@ -48,6 +50,9 @@ export function agentVerbs(db: Db): AgentVerbs {
     },
     insertKey(row) {
       db.run(INSERT_KEY, ...valuesOf(row, KEY));
+    },
+    putKey(row) {
+      db.run(PUT_KEY, ...valuesOf(row, KEY));
     },
     keyByHash: (hash) => db.get<KeyRow>("SELECT * FROM keys WHERE hash = ?", hash),
     liveKeys: (agentId, nowMs) =>
