@@ -6,7 +6,7 @@ import { Stage } from "./stage.js";
 import { play, type Step } from "./steps.js";
 
 /**
- * The rules in `rules.ts` were written from the rules' text, apart from the implementation. Plays of up to 50 steps (calls
+ * The rules in `rules.ts` were written from the rules' text, apart from the implementation. Plays of up to 36 steps (calls
  * of four agents of three roles in several sessions each, several calls in one instant, the clock moved to, before and
  * past whatever ends next, with and without anybody noticing) must give the same answers in both.
  *
@@ -47,11 +47,11 @@ describe("the model of the rules and the engine agree", () => {
   });
 
   test("over thousands of random plays, clock included (R1-R22)", { timeout: limit(60_000) }, () =>
-    check(() => plain, rounds(2_000, 100_000), limit(35_000) - 1_000),
+    check(() => plain, rounds(2_000, 100_000), limit(43_000) - 1_000),
   );
 
   test("also while hundreds of others' leases lapse at the same time (R12)", { timeout: limit(60_000) }, () =>
-    check(() => crowded, rounds(60, 5_000), limit(15_000) - 1_000),
+    check(() => crowded, rounds(60, 5_000), limit(11_000) - 1_000),
   );
 
   const call = (does: CallStep["do"], args: CallStep["args"] = {}, more: Partial<CallStep> = {}): CallStep => ({

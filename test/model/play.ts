@@ -94,8 +94,11 @@ export class Play {
   /** Calls of one instant: the engine takes them in one transaction, which must mean the same as one after another. */
   async #together(steps: readonly CallStep[]): Promise<void> {
     const prepared = steps.map((each) => prepare(this.#scene, each)).filter((each) => each !== undefined);
-    const got = await Promise.all(prepared.map((each) => this.#call(each.name, each.input, this.#callerOf(each.who))));
-    const signs = await this.#signsOf(prepared.map((each) => each.who.session));
+    // The sessions' ends are read behind the calls in the same transaction: one less for every step.
+    const [got, signs] = await Promise.all([
+      Promise.all(prepared.map((each) => this.#call(each.name, each.input, this.#callerOf(each.who)))),
+      this.#signsOf(prepared.map((each) => each.who.session)),
+    ]);
     for (const [at, each] of prepared.entries()) this.#compareCall(each, got[at] as Got, signs);
   }
 

@@ -95,7 +95,7 @@ const step = fc
   .tuple(deed, fc.constantFrom(0 as const, 0 as const, 1 as const))
   .map(([done, desk]): Step => (desk === 0 ? done : { ...done, desk }));
 
-export const play = fc.array(step, { minLength: 1, maxLength: 50, size: "max" });
+export const play = fc.array(step, { minLength: 1, maxLength: 36, size: "max" });
 
 const act = (does: CallStep["do"], agent: number, args: CallStep["args"]): CallStep => {
   return { do: does, agent, seat: 0, task: 0, proof: "none", args };
