@@ -41,11 +41,9 @@ export async function open(options: OpenOptions): Promise<OpenStore> {
   const { store: url, thread = false, onFault, ...engineOptions } = options;
   let app: App | undefined;
   const onChanged = () => app?.hint();
-  const start = (): Promise<EngineHost> | EngineHost =>
+  const start = async (): Promise<EngineHost> =>
     thread ? threadedEngine(url, engineOptions, onChanged) : inlineEngine(url, engineOptions, onChanged);
-  const writer = await start();
-  await writer.admin("ensure_defaults", {});
-  const reader = thread ? await start() : undefined;
+  const [writer, reader] = await startAll(thread ? [start(), start()] : [start()]);
   app = new App({
     write: writer.run,
     ...(reader ? { read: reader.run } : {}),
@@ -68,4 +66,19 @@ export async function open(options: OpenOptions): Promise<OpenStore> {
       await Promise.all([writer.close(), reader?.close()]);
     },
   };
+}
+
+/** Starts engines side by side and makes what every store has. When that can't be, none of them stays behind. */
+async function startAll(starts: readonly Promise<EngineHost>[]): Promise<[writer: EngineHost, reader?: EngineHost]> {
+  const started = await Promise.allSettled(starts);
+  const hosts = started.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
+  try {
+    for (const start of started) if (start.status === "rejected") throw start.reason;
+    const [writer, reader] = hosts as [EngineHost, EngineHost?];
+    await writer.admin("ensure_defaults", {});
+    return [writer, reader];
+  } catch (fault) {
+    await Promise.all(hosts.map((host) => host.close()));
+    throw fault;
+  }
 }

@@ -5,9 +5,7 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { type Config, version } from "./config.js";
 import { isDibsError } from "./contract/errors.js";
-import { createHttp } from "./http/app.js";
 import { type OpenStore, open } from "./index.js";
-import { createMcpHttp } from "./mcp/http.js";
 
 export { type Config, readConfig } from "./config.js";
 
@@ -29,14 +27,18 @@ export interface Served {
 /** Opens the store and serves HTTP, MCP and the page. Rejects with a DibsError or the listener's error when it can't. */
 export async function serve(config: Config): Promise<Served> {
   const log = pino({ level: config.logLevel, base: undefined }, pino.destination({ fd: 2, sync: true }));
-  const store = await open({
+  const opening = open({
     store: config.store,
     thread: true,
     onFault: (operation, cause) => log.error({ operation, cause }, "a call failed for no reason of its caller's"),
     onForwardJump: (jumpMs) =>
       log.warn({ jumpMs }, "the wall clock jumped forward; leases were judged by the new time"),
   });
+  // Loaded while the store's threads start on the other core: after a crash, agents wait for this.
+  const surfaces = Promise.all([import("./http/app.js"), import("./mcp/http.js")]);
+  const store = await opening;
   try {
+    const [{ createHttp }, { createMcpHttp }] = await surfaces;
     const admin = await store.ensureAdmin(config.adminKey);
     const adminKeyFile = admin.key === undefined ? undefined : keepAdminKey(config.store, admin.key);
     const mcp = createMcpHttp({
