@@ -91,8 +91,13 @@ describe("a file that another process has locked (R56)", () => {
     const watch = new StallWatch();
     const startedAt = performance.now();
     const claims = Array.from({ length: 6 }, () => http.post("/v1/tasks/claim", {}, { timeoutMs: 100_000 }));
+    // Nor does one that starts meanwhile wait for ever, or stay behind half started.
+    const late = await ServerProcess.launch({ file: folder.file("dibs.db") });
+    const refused = expect(late.untilLive(90_000)).rejects.toThrow(/locked by another process/);
     const answers = await Promise.all(claims);
     const tookMs = performance.now() - startedAt - watch.stop();
+    await refused;
+    expect(late.exitCode).toBe(7);
     locked.free();
     for (const { status, body, headers } of answers) {
       expect([status, body.code]).toEqual([503, "store_unavailable"]);
