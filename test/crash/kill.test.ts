@@ -68,11 +68,14 @@ describe("kill -9 of the server in the middle of 1,000 claims and completions by
       await new Promise((resolve) => setTimeout(resolve, 5));
     };
     const clients = Array.from({ length: CLIENTS }, (_, at) => worker(at, journal, again));
-    const drained = Promise.all(clients);
+    let over = false;
+    const drained = Promise.all(clients).finally(() => {
+      over = true;
+    });
     for (let kill = 0; kill < kills; kill++) {
       // At a random place of this part of the work, and there at a random instant.
       const answered = Math.floor(((kill + Math.random()) / kills) * TASKS * 1.8);
-      await until(() => journal.answered >= answered);
+      await until(() => over || journal.answered >= answered);
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 4));
       down = server
         .kill()
