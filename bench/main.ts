@@ -8,9 +8,13 @@ import { rawCycles } from "./raw.js";
 import { scratchFolder, seed } from "./scratch.js";
 import { tasksSql } from "./seeds.js";
 
-/** `npm run bench`: all figures in one run, medians of several rounds. `--quick` for a look at whether it works. */
+/**
+ * `npm run bench`: all figures in one run, medians of several rounds (`-- --rounds=1` for fewer). `--quick` for a look at
+ * whether it works.
+ */
 const quick = process.argv.includes("--quick");
-const ROUNDS = quick ? 1 : 3;
+const asked = process.argv.find((argument) => argument.startsWith("--rounds="))?.slice("--rounds=".length);
+const ROUNDS = Number(asked ?? (quick ? 1 : 3));
 const SECONDS = quick ? 1 : 4;
 const MANY = quick ? 20_000 : 1_000_000;
 const CLAIMS = quick ? 50 : 2_000;
