@@ -43,10 +43,11 @@ export async function open(options: OpenOptions): Promise<OpenStore> {
   const onChanged = () => app?.hint();
   const start = async (): Promise<EngineHost> =>
     thread ? threadedEngine(url, engineOptions, onChanged) : inlineEngine(url, engineOptions, onChanged);
-  const [writer, reader] = await startAll(thread ? [start(), start()] : [start()]);
+  const writer = await startWriter(start);
+  const reader = thread ? new LateReader(start, writer, onFault) : undefined;
   app = new App({
     write: writer.run,
-    ...(reader ? { read: reader.run } : {}),
+    ...(reader ? { read: (calls) => reader.run(calls) } : {}),
     onWatch: (on) => writer.watch(on),
     ...(onFault ? { onFault } : {}),
   });
@@ -68,17 +69,53 @@ export async function open(options: OpenOptions): Promise<OpenStore> {
   };
 }
 
-/** Starts engines side by side and makes what every store has. When that can't be, none of them stays behind. */
-async function startAll(starts: readonly Promise<EngineHost>[]): Promise<[writer: EngineHost, reader?: EngineHost]> {
-  const started = await Promise.allSettled(starts);
-  const hosts = started.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
+/** Starts the engine that writes, and makes what every store has. When that can't be, it doesn't stay behind. */
+async function startWriter(start: () => Promise<EngineHost>): Promise<EngineHost> {
+  const writer = await start();
   try {
-    for (const start of started) if (start.status === "rejected") throw start.reason;
-    const [writer, reader] = hosts as [EngineHost, EngineHost?];
     await writer.admin("ensure_defaults", {});
-    return [writer, reader];
+    return writer;
   } catch (fault) {
-    await Promise.all(hosts.map((host) => host.close()));
+    await writer.close();
     throw fault;
+  }
+}
+
+/** By then a server answers: until the first answer, both cores are busy with what it takes. */
+const READER_STARTS_AFTER_MS = 400;
+
+/**
+ * The engine that reads, in a thread of its own. It starts a moment after the store is open: after a crash agents wait
+ * for the first answer, which the writing engine can give as well. Until the reader is there, and should it never come,
+ * reads go with the writes.
+ */
+class LateReader {
+  readonly #timer: NodeJS.Timeout;
+  #starting: Promise<void> | undefined;
+  #host: EngineHost | undefined;
+
+  constructor(
+    start: () => Promise<EngineHost>,
+    private readonly writer: EngineHost,
+    onFault: OpenOptions["onFault"],
+  ) {
+    this.#timer = setTimeout(() => {
+      this.#starting = start().then(
+        (host) => {
+          this.#host = host;
+        },
+        (fault) => onFault?.("open", `The reading engine could not start, reads go with the writes: ${fault}`),
+      );
+    }, READER_STARTS_AFTER_MS);
+  }
+
+  run(calls: Parameters<EngineHost["run"]>[0]): ReturnType<EngineHost["run"]> {
+    return (this.#host ?? this.writer).run(calls);
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#starting;
+    await this.#host?.close();
   }
 }

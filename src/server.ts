@@ -35,27 +35,29 @@ export async function serve(config: Config): Promise<Served> {
       log.warn({ jumpMs }, "the wall clock jumped forward; leases were judged by the new time"),
   });
   // Loaded while the store's threads start on the other core: after a crash, agents wait for this.
-  const surfaces = Promise.all([import("./http/app.js"), import("./mcp/http.js")]);
+  const surface = import("./http/app.js");
   const store = await opening;
   try {
-    const [{ createHttp }, { createMcpHttp }] = await surfaces;
+    const { createHttp } = await surface;
     const admin = await store.ensureAdmin(config.adminKey);
     const adminKeyFile = admin.key === undefined ? undefined : keepAdminKey(config.store, admin.key);
-    const mcp = createMcpHttp({
-      call: store.call,
-      version: version(),
-      onFault: (fault) => log.error({ err: fault }, "an MCP call failed"),
+    const mcp = once(async () => {
+      const { createMcpHttp } = await import("./mcp/http.js");
+      const onFault = (fault: unknown) => log.error({ err: fault }, "an MCP call failed");
+      return createMcpHttp({ call: store.call, version: version(), onFault });
     });
     const http = createHttp({
       callText: store.callText,
       signIn: { redeem: (code) => store.redeemSignInCode(code), drop: (token) => store.dropSignIn(token) },
       isReady: () => store.ping(),
       config,
-      mcp: (request, credential) => mcp(request, credential),
+      mcp: async (request, credential) => (await mcp())(request, credential),
       consoleDir: CONSOLE_DIR,
       log,
     });
     await http.listen({ host: config.host, port: config.port });
+    // Only now: its library takes a tenth of a second to load, which no other call should wait for.
+    void mcp();
     const url = urlOf(config.host, (http.server.address() as AddressInfo).port);
     const newSignInLink = async () => `${url}/#code=${(await store.issueSignInCode()).code}`;
     const signInLink = await newSignInLink();
@@ -94,8 +96,8 @@ async function closeQuietly(store: OpenStore): Promise<void> {
   }
 }
 
-function once(work: () => Promise<void>): () => Promise<void> {
-  let done: Promise<void> | undefined;
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | undefined;
   return () => {
     done ??= work();
     return done;
