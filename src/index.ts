@@ -87,10 +87,12 @@ const READER_STARTS_AFTER_MS = 400;
 /**
  * The engine that reads, in a thread of its own. It starts a moment after the store is open: after a crash agents wait
  * for the first answer, which the writing engine can give as well. Until the reader is there, and should it never come,
- * reads go with the writes.
+ * reads go with the writes; one that waits there, behind a file that another process has locked, goes to the reader as
+ * soon as it has started (R56).
  */
 class LateReader {
   readonly #timer: NodeJS.Timeout;
+  readonly #started: Promise<void>;
   #starting: Promise<void> | undefined;
   #host: EngineHost | undefined;
 
@@ -99,10 +101,15 @@ class LateReader {
     private readonly writer: EngineHost,
     onFault: OpenOptions["onFault"],
   ) {
+    let started = () => {};
+    this.#started = new Promise((resolve) => {
+      started = resolve;
+    });
     this.#timer = setTimeout(() => {
       this.#starting = start().then(
         (host) => {
           this.#host = host;
+          started();
         },
         (fault) => onFault?.("open", `The reading engine could not start, reads go with the writes: ${fault}`),
       );
@@ -110,7 +117,10 @@ class LateReader {
   }
 
   run(calls: Parameters<EngineHost["run"]>[0]): ReturnType<EngineHost["run"]> {
-    return (this.#host ?? this.writer).run(calls);
+    if (this.#host) return this.#host.run(calls);
+    const late = this.#started.then(() => (this.#host ?? this.writer).run(calls));
+    // Reads may be made twice: whichever engine answers first has answered.
+    return Promise.race([this.writer.run(calls), late]);
   }
 
   async close(): Promise<void> {
