@@ -85,11 +85,12 @@ class LoadClient {
   }
 
   async #claim(id: string): Promise<void> {
-    const mine = this.#held.find((held) => held.id === id);
     const { answer, times } = await this.#timed("POST", `/v1/tasks/${id}/claim`, this.#lease());
     const { task } = answer.body;
     if (answer.status !== 200) return this.#refused(id, times, answer);
-    if (task.lease_id !== mine?.lease) return this.#granted(task, times);
+    // It may hold an older, lapsed lease on the same task as well: only the very lease tells a renewal from a grant.
+    const known = [...this.#held, ...this.#gone].some(({ lease }) => lease === task.lease_id);
+    if (!known) return this.#granted(task, times);
     this.#note(id, times, { kind: "renewed", lease: task.lease_id, ttlMs: this.load.ttlMs });
   }
 
