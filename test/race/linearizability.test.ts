@@ -78,9 +78,21 @@ function tally(
   }
 }
 
+/** The grant of a lease, if it was answered before the operation was asked for: then the two can't change places. */
+function grantBefore(history: readonly TaskOperation[], lease: string, operation: TaskOperation) {
+  return history.find(
+    ({ action, returnedMs }) => action.kind === "granted" && action.lease === lease && returnedMs < operation.calledMs,
+  );
+}
+
 /** A refusal that named the live holder becomes a grant of the next fence. */
 function withDoubleGrant(history: readonly TaskOperation[]): TaskOperation[] | undefined {
-  const at = history.findIndex(({ action }) => action.kind === "held");
+  // Well before the lease could have ended by itself.
+  const at = history.findIndex((operation) => {
+    if (operation.action.kind !== "held") return false;
+    const grant = grantBefore(history, operation.action.lease, operation);
+    return grant !== undefined && operation.returnedMs < grant.calledMs + LOAD.ttlMs / 2;
+  });
   const refused = history[at]?.action as Kind<"held"> | undefined;
   if (refused === undefined) return undefined;
   const action = { kind: "granted", by: "thief", lease: "stolen", fence: refused.fence + 1, ttlMs: 1_000 } as const;
@@ -89,8 +101,10 @@ function withDoubleGrant(history: readonly TaskOperation[]): TaskOperation[] | u
 
 /** A holder's write that was refused because another held the task by then becomes an accepted one. */
 function withStaleWrite(history: readonly TaskOperation[]): TaskOperation[] | undefined {
-  const isStale = ({ action }: TaskOperation) => action.kind === "lost" && action.holder !== null;
-  const at = history.findIndex(isStale);
+  const at = history.findIndex((operation) => {
+    const holder = operation.action.kind === "lost" ? operation.action.holder : null;
+    return holder !== null && grantBefore(history, holder.lease, operation) !== undefined;
+  });
   const lost = history[at]?.action as Kind<"lost"> | undefined;
   if (lost === undefined) return undefined;
   const action = { kind: "accepted", what: "complete", lease: lost.lease, ttlMs: 1_000 } as const;
