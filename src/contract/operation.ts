@@ -85,7 +85,7 @@ export interface Answer<T> {
   readonly nextCursor?: string;
   /** A repeat that got the first answer (`Idempotency-Replayed: true`). */
   readonly replayed?: boolean;
-  /** How many notices wait for the caller's session. */
+  /** How many notices wait for the caller's session; 100 stands for 100 or more. */
   readonly notices: number;
   /** The deciding clock at the time of the answer, ms; 0 where no transaction was needed for it. */
   readonly serverNowMs: number;

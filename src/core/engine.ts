@@ -23,7 +23,7 @@ import type { SessionRow } from "./rows.js";
 import { sessionEnded } from "./sessions.js";
 import { type Store, StoreBusy, type Tx } from "./store.js";
 import { taskState } from "./task-state.js";
-import { wake, wakeTask } from "./wake.js";
+import { WOKEN_PER_CALL, wake, wakeTask } from "./wake.js";
 import { undoGrant } from "./work.js";
 
 /** A refusal that had already written: its transaction must be undone. */
@@ -143,7 +143,7 @@ export class Engine {
     }
     const due = { more: false };
     if (mode === "write") {
-      const woken = await wake(tx);
+      const woken = await wake(tx, WOKEN_PER_CALL * calls.length);
       due.more = woken.more;
       if (woken.count > 0) {
         effects.woke = true;

@@ -255,6 +255,7 @@ export interface NoteVerbs {
   readonly noticeWrites: number;
   addNotice(row: Omit<NoticeRow, "seq">): Awaitable<void>;
   notices(sessionId: string, limit: number): Awaitable<NoticeRow[]>;
+  /** Counted up to 100. */
   noticeCount(sessionId: string): Awaitable<number>;
   ackNotices(sessionId: string, ids: readonly string[]): Awaitable<number>;
   /** The first answer to an idempotency key, if it is young enough. */

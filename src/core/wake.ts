@@ -3,8 +3,11 @@ import { QUEUE, type SessionRow, type TaskRow } from "./rows.js";
 import type { Tx } from "./store.js";
 import { iso } from "./task-view.js";
 
-/** Woken with every write. Few enough to cost nothing, many enough to keep up: most transactions grant fewer tasks. */
-const WAKE_BATCH = 64;
+/** Tasks woken for each call of a transaction that writes, at 60 µs each: more than a call grants, so they get fewer. */
+export const WOKEN_PER_CALL = 4;
+
+/** Sessions that fell silent, looked up at once. */
+const SILENT_BATCH = 64;
 
 export interface Woken {
   readonly count: number;
@@ -16,12 +19,12 @@ export interface Woken {
  * Brings what the clock changed into the queue: everything of sessions that fell silent, and a bounded number of lapsed
  * leases and scheduled tasks. Never needed for a right answer (R12): state is judged by time wherever it is read.
  */
-export async function wake(tx: Tx, limit = WAKE_BATCH): Promise<Woken> {
+export async function wake(tx: Tx, limit: number): Promise<Woken> {
   let count = 0;
   for (;;) {
-    const silent = await tx.sessions.silentSince(tx.nowMs, WAKE_BATCH);
+    const silent = await tx.sessions.silentSince(tx.nowMs, SILENT_BATCH);
     for (const session of silent) count += await expireSession(tx, session);
-    if (silent.length < WAKE_BATCH) break;
+    if (silent.length < SILENT_BATCH) break;
   }
   const due = await tx.tasks.due(tx.nowMs, limit + 1);
   for (const row of due.slice(0, limit)) await wakeTask(tx, row);

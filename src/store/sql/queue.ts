@@ -4,8 +4,12 @@ import type { SqlValue } from "../driver.js";
 import type { Db } from "./db.js";
 import { SELECT_TASK } from "./tasks.js";
 
-/** Sleeping tasks looked at, in hand-out order, before the answer is `unknown`. */
-const SLEEPING_SCAN_MAX = 2_000;
+/**
+ * Sleeping tasks looked at, in hand-out order, before the answer is `unknown`: a few first, as where many leases lapsed
+ * one of them stands near the head (looking at 2,000 takes 5 ms), then more.
+ */
+const SLEEPING_SCANS = [32, 2_000] as const;
+const SLEEPING_SCAN_MAX = SLEEPING_SCANS[1];
 /** Entries counted to tell a rare label from a common one. */
 const LABEL_COUNT_MAX = 200;
 
@@ -73,19 +77,21 @@ function lapsedIn(
     ? `${entries} AND q.priority > ? UNION ALL ${entries} AND q.priority = ? AND q.seq < ?`
     : entries;
   const params = before ? [...scan.params, before.priority, ...scan.params, before.priority, before.seq] : scan.params;
-  const found = db.get<Candidate>(
-    `WITH first AS MATERIALIZED (${ahead} ORDER BY priority DESC, seq LIMIT ${SLEEPING_SCAN_MAX})
-     SELECT f.seq, f.priority FROM first f JOIN tasks t ON t.seq = f.seq
-     WHERE t.queue = ${QUEUE.sleeping} AND t.wakes_at <= ?
-       AND (t.status = 'open' OR (t.attempts < t.max_attempts AND t.cancel_requested = 0))
-       AND (t.not_before IS NULL OR t.not_before <= ?) ${scan.also}
-     ORDER BY f.priority DESC, f.seq LIMIT 1`,
-    ...params,
-    nowMs,
-    nowMs,
-    ...scan.alsoParams,
-  );
-  if (found) return found;
+  for (const limit of SLEEPING_SCANS) {
+    const found = db.get<Candidate>(
+      `WITH first AS MATERIALIZED (${ahead} ORDER BY priority DESC, seq LIMIT ${limit})
+       SELECT f.seq, f.priority FROM first f JOIN tasks t ON t.seq = f.seq
+       WHERE t.queue = ${QUEUE.sleeping} AND t.wakes_at <= ?
+         AND (t.status = 'open' OR (t.attempts < t.max_attempts AND t.cancel_requested = 0))
+         AND (t.not_before IS NULL OR t.not_before <= ?) ${scan.also}
+       ORDER BY f.priority DESC, f.seq LIMIT 1`,
+      ...params,
+      nowMs,
+      nowMs,
+      ...scan.alsoParams,
+    );
+    if (found) return found;
+  }
   const beyond = `${ahead} LIMIT 1 OFFSET ${SLEEPING_SCAN_MAX}`;
   return db.get(beyond, ...params) === undefined ? "none" : "unknown";
 }
