@@ -6,6 +6,7 @@ export default defineConfig({
     // Processes, not threads: tests load a native SQLite driver and send signals.
     pool: "forks",
     maxWorkers: 2,
+    globalSetup: ["test/support/postgres-for-all.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Whatever the developer's own shell says must not reach a test's server or store.

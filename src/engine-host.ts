@@ -1,13 +1,12 @@
 import { Worker } from "node:worker_threads";
 import { DibsError } from "./contract/errors.js";
-import { type AdminAction, type AdminResult, runAdmin } from "./core/admin.js";
-import { Engine } from "./core/engine.js";
+import type { AdminAction, AdminResult } from "./core/admin.js";
+import { Engines } from "./core/engines.js";
 import type { BatchResult, EngineCall } from "./core/outcome.js";
-import type { FromThread, ToThread } from "./engine-thread.js";
-import { openStore } from "./store/open.js";
-import type { SqliteOptions } from "./store/sqlite.js";
+import type { FromThread, ThreadData, ToThread } from "./engine-thread.js";
+import { openStore, type StoreOptions } from "./store/open.js";
 
-export type EngineOptions = Omit<SqliteOptions, "path">;
+export type EngineOptions = Omit<StoreOptions, "onHint">;
 
 /** An engine as its owner sees it, in this thread or in one of its own. */
 export interface EngineHost {
@@ -19,41 +18,21 @@ export interface EngineHost {
 }
 
 /** The engine in the caller's own thread: no start-up cost, for commands that make a few calls. */
-export function inlineEngine(url: string, options: EngineOptions, onChanged: () => void): EngineHost {
-  const store = openStore(url, options);
-  const engine = new Engine(store);
-  let timer: NodeJS.Timeout | undefined;
-  let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = last.then(work);
-    last = result.catch(() => {});
-    return result;
-  };
+export async function inlineEngine(url: string, options: EngineOptions, onChanged: () => void): Promise<EngineHost> {
+  const engines = new Engines(await openStore(url, { ...options, onHint: onChanged }), onChanged);
   return {
-    run: (calls) => inTurn(() => engine.run(calls)),
-    admin: (action, input) => inTurn(() => runAdmin(store, action, input)),
-    watch(on) {
-      clearInterval(timer);
-      if (!on) return;
-      // What was committed between the waiter's look and now is found by one more look.
-      void store.changedElsewhere();
-      onChanged();
-      timer = setInterval(async () => {
-        if (await store.changedElsewhere()) onChanged();
-      }, 50);
-    },
-    async close() {
-      clearInterval(timer);
-      await last;
-      await store.close();
-    },
+    run: (calls) => engines.run(calls),
+    admin: (action, input) => engines.admin(action, input),
+    watch: (on) => engines.watch(on),
+    close: () => engines.close(),
   };
 }
 
 /** The engine in a worker thread; resolves once the store is open, rejects with why it can't be. */
 export async function threadedEngine(url: string, options: EngineOptions, onChanged: () => void): Promise<EngineHost> {
-  const { driver, onForwardJump } = options;
-  const worker = new Worker(new URL("./engine-thread.js", import.meta.url), { workerData: { url, driver } });
+  const { onForwardJump, time: _, ...plain } = options;
+  const workerData: ThreadData = { url, options: plain };
+  const worker = new Worker(new URL("./engine-thread.js", import.meta.url), { workerData });
   const pending = new Map<number, { resolve: (value: never) => void; reject: (fault: unknown) => void }>();
   let nextId = 0;
   let ended: DibsError<"store_unavailable"> | undefined;

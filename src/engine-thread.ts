@@ -1,9 +1,9 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { isDibsError } from "./contract/errors.js";
-import { type AdminAction, runAdmin } from "./core/admin.js";
-import { Engine } from "./core/engine.js";
+import type { AdminAction } from "./core/admin.js";
+import { Engines } from "./core/engines.js";
 import type { EngineCall } from "./core/outcome.js";
-import { openStore } from "./store/open.js";
+import { openStore, type StoreOptions } from "./store/open.js";
 
 /** The engine in a thread of its own, so that a busy or checkpointing file never stops a server's event loop (R56). */
 
@@ -20,51 +20,42 @@ export type FromThread =
   | { readonly kind: "changed" }
   | { readonly kind: "jump"; readonly jumpMs: number };
 
-const WATCH_MS = 50;
+/** What the thread is given to open the store; what can't cross threads stays behind. */
+export interface ThreadData {
+  readonly url: string;
+  readonly options: Omit<StoreOptions, "onHint" | "onForwardJump" | "time">;
+}
 
 const port = parentPort;
 if (!port) throw new Error("engine-thread runs as a worker thread.");
 const send = (message: FromThread) => port.postMessage(message);
+const onChanged = () => send({ kind: "changed" });
 
 try {
-  const { url, driver } = workerData as { url: string; driver?: "node:sqlite" | "better-sqlite3" };
+  const { url, options } = workerData as ThreadData;
   const onForwardJump = (jumpMs: number) => send({ kind: "jump", jumpMs });
-  const store = openStore(url, driver === undefined ? { onForwardJump } : { driver, onForwardJump });
-  const engine = new Engine(store);
-  let watch: NodeJS.Timeout | undefined;
-  // One batch at a time: a transaction is open across awaits.
-  let last: Promise<unknown> = Promise.resolve();
+  const store = await openStore(url, { ...options, onForwardJump, onHint: onChanged });
+  const engines = new Engines(store, onChanged);
 
-  const answer = (id: number, work: () => Promise<unknown>) => {
-    last = last.then(work).then(
-      (result) => send({ kind: "done", id, result }),
-      (fault) => {
-        const problem = isDibsError(fault) ? fault.toProblem() : null;
-        send({ kind: "failed", id, problem, message: String(fault?.stack ?? fault) });
-      },
-    );
+  const answer = async (id: number, work: Promise<unknown>) => {
+    try {
+      send({ kind: "done", id, result: await work });
+    } catch (fault) {
+      const problem = isDibsError(fault) ? fault.toProblem() : null;
+      send({
+        kind: "failed",
+        id,
+        problem,
+        message: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault),
+      });
+    }
   };
 
   port.on("message", (message: ToThread) => {
-    if (message.kind === "run") answer(message.id, () => engine.run(JSON.parse(message.calls) as EngineCall[]));
-    else if (message.kind === "admin") answer(message.id, () => runAdmin(store, message.action, message.input));
-    else if (message.kind === "watch") {
-      clearInterval(watch);
-      if (message.on) {
-        // What was committed between the waiter's look and now is found by one more look.
-        void store.changedElsewhere();
-        send({ kind: "changed" });
-        watch = setInterval(async () => {
-          if (await store.changedElsewhere()) send({ kind: "changed" });
-        }, WATCH_MS);
-      }
-    } else {
-      clearInterval(watch);
-      void last.then(() => {
-        store.close();
-        port.close();
-      });
-    }
+    if (message.kind === "run") void answer(message.id, engines.run(JSON.parse(message.calls) as EngineCall[]));
+    else if (message.kind === "admin") void answer(message.id, engines.admin(message.action, message.input));
+    else if (message.kind === "watch") engines.watch(message.on);
+    else void engines.close().finally(() => port.close());
   });
   send({ kind: "ready" });
 } catch (fault) {

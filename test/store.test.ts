@@ -10,18 +10,21 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { isDibsError } from "../src/contract/errors.js";
 import type { Store } from "../src/core/store.js";
 import { openDriver, type SqliteDriver } from "../src/store/driver.js";
 import { migrate } from "../src/store/migrate.js";
-import { queueTables } from "../src/store/migrations/001-queue.js";
+import { queueTables } from "../src/store/migrations/sqlite/001-queue.js";
 import { openStore } from "../src/store/open.js";
+import { openPostgres } from "../src/store/postgres.js";
 import { openSqlite } from "../src/store/sqlite.js";
 import { refuseNetworkFileSystem, translateSqliteFault } from "../src/store/sqlite-faults.js";
 import { storeConformance } from "./store-conformance.js";
 import { FakeTime } from "./support/fake-time.js";
-import { FreshStore, QUICK_DISK } from "./support/fresh-store.js";
+import { FreshStore } from "./support/fresh-store.js";
+import { freshDatabase } from "./support/postgres.js";
+import { QUICK_DISK } from "./support/quick-disk.js";
 
 /** Field reports here: C53 (garbage, read-only, network; what pages and exits say of it is others'), C51 (the file side). */
 
@@ -45,6 +48,16 @@ for (const driver of DRIVERS) {
     };
   });
 }
+
+storeConformance("PostgreSQL", () => {
+  const time = new FakeTime();
+  const database = freshDatabase(inject("postgres"));
+  return {
+    open: async () => openPostgres({ url: (await database).url, time }),
+    pass: (ms) => time.pass(ms),
+    remove: async () => (await database).drop(),
+  };
+});
 
 test("better-sqlite3 is always among the drivers tried, and where Node has a SQLite of its own that is too", () => {
   expect(DRIVERS).toContain("better-sqlite3");
@@ -242,21 +255,21 @@ describe("where the file lies", () => {
     const dir = folder();
     mkdirSync(join(dir, "data"));
     symlinkSync(join(dir, "data"), join(dir, "link"));
-    const first = openStore(`sqlite:${dir}/data/dibs.db`);
+    const first = await openStore(`sqlite:${dir}/data/dibs.db`);
     await first.transaction("write", async (tx) => {
       await tx.workspaces.insert({ id: "w", name: "default", settings: {} as never, created_at: 1 });
     });
     for (const path of [`${dir}/./data//dibs.db`, `${dir}/link/dibs.db`, `${dir}/data/../data/dibs.db`]) {
-      const same = openStore(`sqlite:${path}`);
+      const same = await openStore(`sqlite:${path}`);
       expect(await read(same)).toMatchObject({ id: "w" });
       await same.close();
     }
     await first.close();
   });
 
-  test("the folder of a new store is its owner's alone", () => {
+  test("the folder of a new store is its owner's alone", async () => {
     const dir = join(folder(), "deep", "down");
-    openStore(`sqlite:${dir}/dibs.db`).close();
+    await (await openStore(`sqlite:${dir}/dibs.db`)).close();
     const mode = (path: string) => (readMode(path) & 0o777).toString(8);
     expect(mode(dir)).toBe("700");
   });

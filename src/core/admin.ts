@@ -3,6 +3,7 @@ import { SETTINGS_DEFAULT } from "../contract/workspace.js";
 import { giveKey } from "./agents.js";
 import { addAgent, DEFAULT_PROJECT, DEFAULT_WORKSPACE } from "./identity.js";
 import { newId, newSecret, sha256 } from "./ids.js";
+import { retried } from "./retried.js";
 import type { Store, Tx } from "./store.js";
 
 const ADMIN = "admin";
@@ -97,7 +98,8 @@ export type AdminAction = keyof typeof adminActions;
 export type AdminResult<A extends AdminAction> = Awaited<ReturnType<(typeof adminActions)[A]>>;
 
 export async function runAdmin<A extends AdminAction>(store: Store, action: A, input: object): Promise<AdminResult<A>> {
-  return store.transaction("write", (tx) => adminActions[action](tx, input as never) as Promise<AdminResult<A>>);
+  const act = (tx: Tx) => adminActions[action](tx, input as never) as Promise<AdminResult<A>>;
+  return retried(() => store.transaction("write", act, { changesIdentities: action !== "ping" }));
 }
 
 /**

@@ -1,18 +1,18 @@
 import type { z } from "zod";
 import { DibsError } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
-import type { Context, Handler, Reply } from "./context.js";
+import { AskAgain, type Context, type Handler, type Reply } from "./context.js";
 import { record } from "./events.js";
 import { roleAtLeast } from "./identity.js";
 import { endByForce, grant, holds, leaseSecondsOf, notifyLost, renew } from "./leases.js";
 import { noticesOf } from "./notices.js";
 import { projectOf } from "./projects.js";
 import { heldByOther, quoted, refusalToClaim } from "./refusals.js";
-import type { TaskRow } from "./rows.js";
-import type { QueueFilter } from "./store.js";
+import { QUEUE, type TaskRow } from "./rows.js";
 import { queuePlace, taskState } from "./task-state.js";
 import { taskView } from "./task-view.js";
 import { taskOf } from "./tasks.js";
+import type { QueueFilter } from "./verbs.js";
 import { wake, wakeTask } from "./wake.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
@@ -39,6 +39,7 @@ export const claim_next_task: Handler<Input<"claim_next_task">> = async (context
   const notices = await noticesOf(context);
   const body = input.count === undefined ? { task: views[0] ?? null, notices } : { tasks: views, notices };
   if (granted.length > 0) return { body, granted };
+  if (context.patient && (await context.tx.tasks.readyElsewhere(filter))) throw new AskAgain();
   return { body, granted, emptyUntilMs: await context.tx.tasks.nextWake(context.workspaceId, context.nowMs) };
 };
 
@@ -68,7 +69,10 @@ async function nextTask(context: Context, filter: QueueFilter): Promise<TaskRow 
     }
     if (lapsed !== "none") {
       const row = await tx.tasks.bySeq(lapsed.seq);
-      if (row) await wakeTask(tx, row);
+      // Another node may have been quicker.
+      if (row?.queue !== QUEUE.sleeping || row.wakes_at === null || row.wakes_at > context.nowMs)
+        return nextTask(context, filter);
+      await wakeTask(tx, row);
       return tx.tasks.bySeq(lapsed.seq);
     }
   }

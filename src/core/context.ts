@@ -28,6 +28,8 @@ export interface Context {
   readonly claimsMade: ClaimsMade;
   /** Whether more tasks are due by the clock than were woken in this transaction. */
   readonly due: { more: boolean };
+  /** Whether the call may still ask again. */
+  readonly patient: boolean;
   /** Something became claimable: waiting calls look again after the commit. */
   woke(): void;
 }
@@ -46,5 +48,8 @@ export interface Reply {
   /** Tasks this claim found held by its own session: a repeat reads them anew, as it does the granted ones. */
   readonly renewed?: readonly TaskRow[];
 }
+
+/** Thrown by a handler that has written nothing: another node is about to give work out, or back. */
+export class AskAgain extends Error {}
 
 export type Handler<I> = (context: Context, input: I) => Promise<Reply>;

@@ -1,108 +1,88 @@
-import { agentOperations } from "../contract/agent.js";
-import { type DibsError, isDibsError } from "../contract/errors.js";
-import type { Operation } from "../contract/operation.js";
-import { operations } from "../contract/operations.js";
-import { sessionOperations } from "../contract/session.js";
-import { workspaceOperations } from "../contract/workspace.js";
-import type { Context, Handler } from "./context.js";
-import { handlers } from "./handlers.js";
-import { hashOf, remember, replay, scopeOf } from "./idempotency.js";
-import { Identities, type Known, NeedsWrite, requireRole, signOfLife } from "./identity.js";
-import {
-  type BatchResult,
-  checked,
-  type EngineCall,
-  extras,
-  internalFault,
-  type Outcome,
-  type Refusal,
-  refusal,
-} from "./outcome.js";
-import { ClaimsMade, QueueHeads } from "./read-ahead.js";
+import { isDibsError } from "../contract/errors.js";
+import { Calls, CHANGES_IDENTITIES, isRead, RefusalWrote } from "./calls.js";
+import { NeedsWrite } from "./identity.js";
+import { type BatchResult, type EngineCall, internalFault, type Outcome, type Refusal, refusal } from "./outcome.js";
+import { pause, retried } from "./retried.js";
 import type { SessionRow } from "./rows.js";
-import { sessionEnded } from "./sessions.js";
-import { type Store, StoreBusy, type Tx } from "./store.js";
-import { taskState } from "./task-state.js";
-import { WOKEN_PER_CALL, wake, wakeTask } from "./wake.js";
-import { undoGrant } from "./work.js";
-
-/** A refusal that had already written: its transaction must be undone. */
-class RefusalWrote extends Error {
-  constructor(readonly refusal: DibsError) {
-    super("A refused call had written.");
-  }
-}
-
-// What these change is remembered by Identities.
-const CHANGES_IDENTITIES: ReadonlySet<string> = new Set(
-  Object.values({ ...agentOperations, ...sessionOperations, ...workspaceOperations } as Record<string, Operation>)
-    .filter((operation) => operation.effect === "write")
-    .map((operation) => operation.name),
-);
-
-// These take from the head of the queue, or leave it alone.
-const LEAVES_HEADS: ReadonlySet<string> = new Set(["claim_next_task", "heartbeat_task", "complete_task"]);
+import { type Store, StoreBusy } from "./store.js";
 
 /** So long after the store took no sign of life none is tried, or every read would wait for it. */
 const KEEP_ALIVE_AGAIN_MS = 1_000;
 
-/** What the calls of one transaction share. */
-interface Shared {
-  readonly tx: Tx;
-  readonly mode: "read" | "write";
-  readonly effects: { woke: boolean };
-  readonly due: { more: boolean };
-  /** Sessions of a read whose sign of life is still to be written. */
-  readonly touched: SessionRow[];
-  readonly heads: QueueHeads;
+/** What became of calls; nothing yet of those that ask again. */
+interface Tried {
+  readonly outcomes: readonly (Outcome | undefined)[];
+  readonly woke: boolean;
 }
+
+/** So often a call looks for what another node has in hand, some 0.3 s, before it is told that there is nothing. */
+const ASKS_MAX = 24;
 
 /** Runs batches of calls, each batch in one transaction and so one commit (R55). One batch at a time. */
 export class Engine {
-  readonly #identities = new Identities();
-  readonly #claimsMade = new ClaimsMade();
-  readonly #heads = new QueueHeads();
-  /** Unacknowledged notices by session, while nobody wrote any. */
-  readonly #noticeCounts = new Map<string, number>();
-  #noticeWrites = 0;
-  #othersVersion = -1;
+  readonly #calls = new Calls();
   #keepAliveFromMs = 0;
 
   constructor(readonly store: Store) {}
 
   /**
-   * A batch means the same as its calls one after another. On a fault of the store it is undone and each call tried
-   * alone, so that nobody fails because of a neighbour; when the store is busy, all have waited for it together.
+   * A batch means the same as its calls one after another. Those that ask again, as another node has in hand what they
+   * want, go once more when the others are done.
    */
   async run(calls: readonly EngineCall[]): Promise<BatchResult> {
+    const outcomes: Outcome[] = [];
+    let left = calls.map((call, at) => ({ call, at }));
+    let woke = false;
+    for (let tries = 1; ; tries += 1) {
+      const patient = tries < ASKS_MAX;
+      const result = await this.#together(
+        left.map(({ call }) => call),
+        patient,
+      );
+      woke ||= result.woke;
+      left = left.filter(({ at }, nth) => {
+        const outcome = result.outcomes[nth];
+        if (outcome) outcomes[at] = outcome;
+        return !outcome;
+      });
+      if (left.length === 0) return { outcomes, woke };
+      await pause(tries);
+    }
+  }
+
+  /**
+   * On a fault of the store a batch is undone and each call tried alone, so that nobody fails because of a neighbour;
+   * when the store is busy or lost, all have waited for it together.
+   */
+  async #together(calls: readonly EngineCall[], patient: boolean): Promise<Tried> {
     try {
-      return await this.#inOneTransaction(calls);
+      return await retried(() => this.#inOneTransaction(calls, patient));
     } catch (fault) {
-      this.#forget();
+      this.#calls.forget();
       if (calls.length === 1 || fault instanceof StoreBusy)
         return { outcomes: calls.map(() => this.#refused(fault)), woke: false };
     }
-    const outcomes: Outcome[] = [];
+    const outcomes: (Outcome | undefined)[] = [];
     let woke = false;
     for (const call of calls) {
-      const alone = await this.run([call]);
+      const alone = await this.#together([call], patient);
       outcomes.push(...alone.outcomes);
       woke ||= alone.woke;
     }
     return { outcomes, woke };
   }
 
-  async #inOneTransaction(calls: readonly EngineCall[]): Promise<BatchResult> {
-    if (!calls.every((call) => isRead(call))) return this.#write(calls);
+  async #inOneTransaction(calls: readonly EngineCall[], patient: boolean): Promise<Tried> {
+    if (!calls.every((call) => isRead(call))) return this.#write(calls, patient);
     const touched: SessionRow[] = [];
     try {
       const outcomes = await this.store.transaction("read", (tx) =>
-        this.#all(tx, calls, "read", { woke: false }, touched),
+        this.#calls.perform(tx, calls, { mode: "read", patient, effects: { woke: false }, touched }),
       );
       if (touched.length > 0) await this.#keepAlive(touched, outcomes[0]?.nowMs ?? 0);
       return { outcomes, woke: false };
     } catch (fault) {
-      if (fault instanceof NeedsWrite) return this.#write(calls);
+      if (fault instanceof NeedsWrite) return this.#write(calls, patient);
       throw fault;
     }
   }
@@ -115,155 +95,30 @@ export class Engine {
     if (nowMs < this.#keepAliveFromMs) return;
     try {
       await this.store.transaction("write_if_free", async (tx) => {
-        for (const session of touched) await this.#identities.touch(tx, session);
+        for (const session of touched) await this.#calls.identities.touch(tx, session);
       });
     } catch (fault) {
       if (!isDibsError(fault)) throw fault;
-      this.#forget();
+      this.#calls.forget();
       this.#keepAliveFromMs = nowMs + KEEP_ALIVE_AGAIN_MS;
     }
   }
 
-  async #write(calls: readonly EngineCall[]): Promise<BatchResult> {
+  async #write(calls: readonly EngineCall[], patient: boolean): Promise<Tried> {
     const effects = { woke: false };
-    const outcomes = await this.store.transaction("write", (tx) => this.#all(tx, calls, "write", effects, []));
-    return { outcomes, woke: effects.woke };
-  }
-
-  async #all(
-    tx: Tx,
-    calls: readonly EngineCall[],
-    mode: "read" | "write",
-    effects: { woke: boolean },
-    touched: SessionRow[],
-  ): Promise<Outcome[]> {
-    if (tx.othersVersion !== this.#othersVersion) {
-      this.#forget();
-      this.#othersVersion = tx.othersVersion;
-    }
-    const due = { more: false };
-    if (mode === "write") {
-      const woken = await wake(tx, WOKEN_PER_CALL * calls.length);
-      due.more = woken.more;
-      if (woken.count > 0) {
-        effects.woke = true;
-        this.#heads.spoil();
-      }
-    }
-    const outcomes: Outcome[] = [];
-    const claims = calls.reduce((sum, call) => sum + (call.name === "claim_next_task" ? 1 : 0), 0);
-    const heads = this.#heads;
-    heads.expect(claims);
-    const shared = { tx, mode, effects, due, touched, heads };
-    for (const call of calls) outcomes.push(await this.#one(shared, call));
-    return outcomes;
-  }
-
-  async #one(shared: Shared, call: EngineCall): Promise<Outcome> {
-    const { tx } = shared;
-    let writesBefore = tx.writes;
+    const taskIds = calls.flatMap(({ input }) => (typeof input.task_id === "string" ? [input.task_id] : []));
+    const changesIdentities = calls.some((call) => CHANGES_IDENTITIES.has(call.name));
     try {
-      const context = await this.#context(shared, call);
-      if (shared.due.more && (await wokeNamed(context, call))) shared.heads.spoil();
-      writesBefore = tx.writes;
-      const outcome = await this.#answer(context, call);
-      if (CHANGES_IDENTITIES.has(call.name)) this.#identities.forget();
-      return outcome;
+      const outcomes = await this.store.transaction(
+        "write",
+        (tx) => this.#calls.perform(tx, calls, { mode: "write", patient, effects, touched: [] }),
+        { taskIds, changesIdentities },
+      );
+      return { outcomes, woke: effects.woke };
     } catch (fault) {
-      if (!isDibsError(fault)) throw fault;
-      if (tx.writes > writesBefore) throw new RefusalWrote(fault);
-      return refusal(fault, tx.nowMs, 0);
-    } finally {
-      if (!LEAVES_HEADS.has(call.name) && !isRead(call)) shared.heads.spoil();
+      this.#calls.forget();
+      throw fault;
     }
-  }
-
-  #forget(): void {
-    this.#identities.forget();
-    this.#claimsMade.forget();
-    this.#heads.spoil();
-    this.#noticeCounts.clear();
-  }
-
-  async #context(shared: Shared, call: EngineCall): Promise<Context> {
-    const { tx, effects, due, heads } = shared;
-    const identities = this.#identities;
-    const known = await identities.identify(tx, call.caller.identity, shared.mode);
-    if (call.name !== "undo_grant") requireRole(operations[call.name], known);
-    const session = await this.#session(shared, call, known);
-    return {
-      tx,
-      nowMs: tx.nowMs,
-      workspaceId: known.agent.workspace_id,
-      settings: known.settings,
-      agent: known.agent,
-      role: known.role,
-      session,
-      ifVersion: call.caller.ifVersion,
-      due,
-      heads,
-      claimsMade: this.#claimsMade,
-      noticeCount: (of) => this.#noticeCount(tx, of),
-      holder: async () => session ?? (await identities.openImplicit(tx, known.agent)),
-      woke: () => {
-        effects.woke = true;
-      },
-    };
-  }
-
-  async #noticeCount(tx: Tx, session: SessionRow | null): Promise<number> {
-    if (!session) return 0;
-    if (tx.notes.noticeWrites !== this.#noticeWrites) {
-      this.#noticeCounts.clear();
-      this.#noticeWrites = tx.notes.noticeWrites;
-    }
-    let count = this.#noticeCounts.get(session.id);
-    if (count === undefined) {
-      count = await tx.notes.noticeCount(session.id);
-      this.#noticeCounts.set(session.id, count);
-    }
-    return count;
-  }
-
-  async #session({ tx, mode, touched }: Shared, call: EngineCall, known: Known): Promise<SessionRow | null> {
-    const { sessionId } = call.caller;
-    if (sessionId === undefined) return this.#identities.implicitSession(tx, known.agent);
-    const session = await this.#identities.session(tx, known.agent, sessionId);
-    const ended = session.state !== "open" || (session.expires_at !== null && session.expires_at <= tx.nowMs);
-    if (ended) {
-      if (isRead(call) || call.name === "end_session" || call.name === "open_session") return session;
-      throw sessionEnded(session);
-    }
-    if (mode === "write") return this.#identities.touch(tx, session);
-    if (signOfLife(session, tx.nowMs)) touched.push(session);
-    return session;
-  }
-
-  async #answer(context: Context, call: EngineCall): Promise<Outcome> {
-    const notices = await context.noticeCount(context.session);
-    const { nowMs } = context;
-    if (call.name === "undo_grant") {
-      const { task_id, lease_id } = call.input as { task_id: string; lease_id: string };
-      const reply = await undoGrant(context, task_id, lease_id);
-      return { ok: true, status: 200, text: JSON.stringify(reply.body), notices, nowMs };
-    }
-    const operation: Operation = operations[call.name];
-    const key = operation.effect === "write" ? call.caller.idempotencyKey : undefined;
-    const scope = key === undefined ? undefined : scopeOf(context, operation, call.input, key);
-    const bodyHash = scope === undefined ? "" : hashOf(call.input);
-    if (scope !== undefined) {
-      const first = await replay(context, scope, bodyHash);
-      if (first) {
-        const text = first.text ?? checked(operation, first.reply?.body);
-        return { ok: true, status: first.status, text, replayed: true, notices, nowMs };
-      }
-    }
-    const reply = await (handlers[call.name] as Handler<unknown>)(context, call.input);
-    if (reply.refusal) return refusal(reply.refusal, nowMs, notices);
-    const status = reply.status ?? operation.status ?? 200;
-    const text = checked(operation, reply.body);
-    if (scope !== undefined) await remember(context, scope, bodyHash, reply, status, text);
-    return { ok: true, status, text, notices, nowMs, ...extras(reply, nowMs) };
   }
 
   #refused(fault: unknown): Refusal {
@@ -271,18 +126,4 @@ export class Engine {
     if (isDibsError(fault)) return refusal(fault, 0, 0);
     return internalFault(fault);
   }
-}
-
-function isRead(call: EngineCall): boolean {
-  return call.name !== "undo_grant" && operations[call.name].effect === "read";
-}
-
-/** With more tasks due than were woken, the one a write names is woken first, so that no handler meets a dead lease. */
-async function wokeNamed(context: Context, call: EngineCall): Promise<boolean> {
-  const id = call.input.task_id;
-  if (typeof id !== "string" || isRead(call)) return false;
-  const row = await context.tx.tasks.byId(context.workspaceId, id);
-  if (row?.status !== "claimed" || taskState(row, context.nowMs).held) return false;
-  await wakeTask(context.tx, row);
-  return true;
 }

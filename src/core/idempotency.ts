@@ -10,7 +10,8 @@ import { taskState } from "./task-state.js";
 import { taskView } from "./task-view.js";
 import { taskOf } from "./tasks.js";
 
-const REMEMBERED_MS = 24 * 3600 * 1000;
+/** So long a first answer is given again. */
+export const REMEMBERED_MS = 24 * 3600 * 1000;
 const FORGET_BATCH = 20;
 
 /** What is kept of a first answer: its text, or for a claim which grants it made (they are read anew). */

@@ -102,7 +102,10 @@ export class Identities {
 
   /** The session a call names: the agent's own, or 404. Whether it has ended is the caller's question. */
   async session(tx: Tx, agent: AgentRow, sessionId: string): Promise<SessionRow> {
-    const row = this.#sessions.get(sessionId) ?? (await tx.sessions.byId(agent.workspace_id, sessionId));
+    const known = this.#sessions.get(sessionId);
+    // One that looks dead may have shown a sign of life to another node.
+    const live = known && (known.expires_at === null || known.expires_at > tx.nowMs);
+    const row = live ? known : await tx.sessions.byId(agent.workspace_id, sessionId);
     if (!row || row.agent_id !== agent.id) {
       throw new DibsError("not_found", `There is no session ${sessionId} of yours; open one: open_session.`, {});
     }

@@ -4,9 +4,10 @@ import { record, recordByClock } from "./events.js";
 import { newId } from "./ids.js";
 import { holderOf, quoted } from "./refusals.js";
 import { QUEUE, type TaskRow, withChange } from "./rows.js";
-import type { TaskChange, Tx } from "./store.js";
+import type { Tx } from "./store.js";
 import { OUT_OF_QUEUE, queuePlace, taskState } from "./task-state.js";
 import { ATTEMPTS_EXHAUSTED, iso } from "./task-view.js";
+import type { TaskChange } from "./verbs.js";
 
 /**
  * The one module that grants, renews and ends leases (R44). Callers decide whether something may be held; here is what

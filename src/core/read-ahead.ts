@@ -1,6 +1,7 @@
 import type { Context } from "./context.js";
 import type { TaskRow } from "./rows.js";
-import type { QueueFilter, ReadyLimit, Tx } from "./store.js";
+import type { Tx } from "./store.js";
+import type { QueueFilter, ReadyLimit } from "./verbs.js";
 
 /**
  * The head of the queue, read ahead. Fifty claims that came together read the next fifty tasks in one statement, not in

@@ -1,26 +1,26 @@
 import { DibsError } from "../contract/errors.js";
-import type { Settings } from "../contract/workspace.js";
 import type {
-  AgentRow,
-  ClaimRecord,
-  CommentRow,
-  EventRow,
-  KeyRow,
-  LinkRow,
-  NewEvent,
-  NewTaskRow,
-  NoticeRow,
-  ProjectRow,
-  SessionRow,
-  TaskRow,
-  WorkspaceRow,
-} from "./rows.js";
+  AgentVerbs,
+  Awaitable,
+  ClaimVerbs,
+  EventVerbs,
+  LeaseVerbs,
+  NoteVerbs,
+  SessionVerbs,
+  TaskVerbs,
+  WorkspaceVerbs,
+} from "./verbs.js";
 
-/** SQLite answers at once, Postgres later; core awaits both. */
-export type Awaitable<T> = T | Promise<T>;
-
-/** The transaction could not begin: another process held the store for too long. No call of a batch is at fault. */
+/**
+ * The store can't be used now, or was lost while the transaction ran, perhaps after its commit. No call of a batch is at
+ * fault, and none may be tried again here: it may have been done.
+ */
 export class StoreBusy extends DibsError<"store_unavailable"> {}
+
+/** The transaction met another node's and was undone: tried again, it may do as well as any. */
+export class StoreConflict extends Error {
+  override readonly name = "StoreConflict";
+}
 
 /** The port every store implements; an internal seam, not an API. */
 export interface Store {
@@ -28,20 +28,42 @@ export interface Store {
    * Runs `body` in one transaction and commits; anything thrown rolls all of it back. A write transaction holds
    * off every other writer of the file, and is durable once the promise resolves. Driver faults come out as
    * `store_unavailable` or `storage_full`, a lock that stays for 30 s as `StoreBusy`; `write_if_free` waits a tenth of
-   * a second for the lock.
+   * a second for the lock. A store that several nodes write to throws StoreConflict where the body should run again.
    */
-  transaction<T>(mode: "read" | "write" | "write_if_free", body: (tx: Tx) => Promise<T>): Promise<T>;
+  transaction<T>(mode: TransactionMode, body: (tx: Tx) => Promise<T>, wants?: Wants): Promise<T>;
   /** Whether another process has committed since this was last asked. Cheap: asked every 50 ms while calls wait. */
   changedElsewhere(): Awaitable<boolean>;
+  /** Transactions it takes at once. */
+  readonly transactionsMax: number;
+  /** How often `changedElsewhere` is asked while calls wait, ms. */
+  readonly watchEveryMs: number;
+  /** Tells other nodes that something became claimable; what they miss of it they find by polling. */
+  announce?(): void;
   close(): Awaitable<void>;
+}
+
+export type TransactionMode = "read" | "write" | "write_if_free";
+
+/** What a transaction will need, for stores where it is cheaper, or safer, to have it from the beginning. */
+export interface Wants {
+  /** Tasks it will read by id. */
+  readonly taskIds?: readonly string[];
+  /** It changes who may do what (agents, keys, sessions, settings): nobody else writes meanwhile. */
+  readonly changesIdentities?: boolean;
 }
 
 /** One transaction: the clock it decides by, and the verbs, one noun a member. */
 export interface Tx {
   /** The deciding clock in ms, read once, after the locks (R2). */
   readonly nowMs: number;
-  /** Another number whenever another process wrote: what was remembered under an older one may not be trusted. */
+  /** Another number whenever another process may have changed who may do what, or notices. */
   readonly othersVersion: number;
+  /** Another number whenever another process may have changed tasks. */
+  readonly othersQueueVersion: number;
+  /** Whether other nodes may write while this transaction runs. */
+  readonly shared: boolean;
+  /** False when nothing is due by the clock; else it has to be looked up. */
+  readonly mayBeDue: boolean;
   /** Rows written so far; a refusal must not have moved it. */
   readonly writes: number;
   readonly workspaces: WorkspaceVerbs;
@@ -52,231 +74,4 @@ export interface Tx {
   readonly claims: ClaimVerbs;
   readonly notes: NoteVerbs;
   readonly events: EventVerbs;
-}
-
-export interface Page {
-  readonly limit: number;
-  /** Rows after this position of the list's order; null from the start. */
-  readonly after: readonly number[] | null;
-}
-
-export interface WorkspaceVerbs {
-  insert(row: WorkspaceRow): Awaitable<void>;
-  byId(id: string): Awaitable<WorkspaceRow | undefined>;
-  byName(name: string): Awaitable<WorkspaceRow | undefined>;
-  update(id: string, change: { name?: string; settings?: Settings }): Awaitable<void>;
-  insertProject(row: Omit<ProjectRow, "seq">): Awaitable<void>;
-  /** By id or by key. */
-  project(workspaceId: string, idOrKey: string): Awaitable<ProjectRow | undefined>;
-  projects(workspaceId: string, page: Page): Awaitable<ProjectRow[]>;
-  updateProject(id: string, change: Partial<Pick<ProjectRow, "key" | "name" | "case_insensitive">>): Awaitable<void>;
-}
-
-export interface AgentVerbs {
-  insert(row: Omit<AgentRow, "seq">): Awaitable<void>;
-  byId(workspaceId: string, id: string): Awaitable<AgentRow | undefined>;
-  /** Of any workspace: for the credential's agent only. */
-  byAnyId(id: string): Awaitable<AgentRow | undefined>;
-  /** Live agents only; names are unique after case folding. */
-  byName(workspaceId: string, name: string): Awaitable<AgentRow | undefined>;
-  list(workspaceId: string, page: Page): Awaitable<AgentRow[]>;
-  update(
-    id: string,
-    change: Partial<Pick<AgentRow, "name" | "role" | "display_name" | "description" | "deleted_at">>,
-  ): Awaitable<void>;
-  insertKey(row: KeyRow): Awaitable<void>;
-  /** The key is as the row says from now on, whatever it was. */
-  putKey(row: KeyRow): Awaitable<void>;
-  keyByHash(hash: string): Awaitable<KeyRow | undefined>;
-  /** Keys not revoked and not past their end, oldest first: those that a rotation has given an end before the last. */
-  liveKeys(agentId: string, nowMs: number): Awaitable<KeyRow[]>;
-  endKey(id: string, endsAtMs: number): Awaitable<void>;
-  /** Secrets of the page's sign-in: one-time codes and cookies, by their hash. */
-  insertSecret(hash: string, kind: "code" | "cookie", agentId: string, expiresAtMs: number): Awaitable<void>;
-  secret(hash: string, kind: "code" | "cookie"): Awaitable<{ agent_id: string; expires_at: number } | undefined>;
-  dropSecret(hash: string): Awaitable<void>;
-  dropSecretsBefore(nowMs: number): Awaitable<void>;
-}
-
-export interface SessionVerbs {
-  insert(row: Omit<SessionRow, "seq">): Awaitable<void>;
-  byId(workspaceId: string, id: string): Awaitable<SessionRow | undefined>;
-  /** The open implicit session of an agent. */
-  implicitOf(agentId: string): Awaitable<SessionRow | undefined>;
-  list(
-    workspaceId: string,
-    filter: { state: SessionRow["state"]; agentId?: string; nowMs: number },
-    page: Page,
-  ): Awaitable<SessionRow[]>;
-  openOf(agentId: string): Awaitable<SessionRow[]>;
-  /** Moves the end of a session that lives at `seenAtMs` later, never earlier; false when it has ended. */
-  touch(id: string, seenAtMs: number, expiresAtMs: number): Awaitable<boolean>;
-  end(id: string, state: "ended" | "expired", atMs: number): Awaitable<void>;
-  /** Open sessions whose time is over, oldest end first. */
-  silentSince(nowMs: number, limit: number): Awaitable<SessionRow[]>;
-  heldCount(agentId: string, sessionId: string, nowMs: number): Awaitable<number>;
-}
-
-/** How far a claim looks ahead: alone it needs one task, in company as many as are asked for together. */
-export type ReadyLimit = 1 | 8 | 64;
-
-/** Whose queue a claim looks into. */
-export interface QueueFilter {
-  readonly workspaceId: string;
-  readonly projectId: string | null;
-  readonly agentId: string;
-  readonly labels: readonly string[];
-}
-
-export interface TaskFilter {
-  readonly projectId?: string;
-  readonly status?: string;
-  readonly ready?: boolean;
-  readonly lapsed?: boolean;
-  readonly claimed?: boolean;
-  readonly label?: string;
-  readonly assignedTo?: string;
-  readonly search?: string;
-  readonly sort: "handout" | "created" | "-created";
-}
-
-export interface TaskVerbs {
-  insert(row: NewTaskRow, labels: readonly string[]): Awaitable<number>;
-  byId(workspaceId: string, id: string): Awaitable<TaskRow | undefined>;
-  bySeq(seq: number): Awaitable<TaskRow | undefined>;
-  list(workspaceId: string, filter: TaskFilter, page: Page, nowMs: number): Awaitable<TaskRow[]>;
-  /** Changes columns that are no part of a lease. */
-  update(row: TaskRow, change: TaskChange): Awaitable<void>;
-  setLabels(row: TaskRow, labels: readonly string[]): Awaitable<void>;
-  remove(row: TaskRow): Awaitable<void>;
-  /** The row as this transaction left it: a store may answer the next read with it, until anything touches it. */
-  keep(row: TaskRow): void;
-  /** The first tasks in the queue that are assigned to the agent (empty: to nobody), in hand-out order. */
-  ready(filter: QueueFilter, assignedTo: string, limit: ReadyLimit): Awaitable<TaskRow[]>;
-  /**
-   * The best of those that became ready by the clock and were not yet woken, where it comes before `before` in hand-out
-   * order; `unknown` when more than a bounded number of tasks would have to be looked at.
-   */
-  nextLapsed(
-    filter: QueueFilter,
-    nowMs: number,
-    before: { seq: number; priority: number } | undefined,
-  ): Awaitable<{ seq: number; priority: number } | "none" | "unknown">;
-  /** Tasks whose time to wake has come: dead leases and `not_before`, oldest first. */
-  due(nowMs: number, limit: number): Awaitable<TaskRow[]>;
-  /** When the next task of the filter's workspace wakes by the clock; null when none will. */
-  nextWake(workspaceId: string, nowMs: number): Awaitable<number | null>;
-  heldBySession(agentId: string, sessionId: string): Awaitable<TaskRow[]>;
-  heldByAgent(agentId: string): Awaitable<TaskRow[]>;
-}
-
-export type TaskChange = Partial<
-  Pick<
-    TaskRow,
-    | "project_id"
-    | "priority"
-    | "assigned_to"
-    | "max_attempts"
-    | "version"
-    | "updated_at"
-    | "not_before"
-    | "due_date"
-    | "queue"
-    | "wakes_at"
-    | "status"
-    | "closed_at"
-    | "closed_by"
-    | "cancel_requested"
-    | "state"
-    | "content"
-    | "description"
-    | "labels"
-    | "context"
-    | "state_detail"
-    | "progress"
-    | "checkpoint"
-    | "handoff_note"
-    | "failure_reason"
-    | "result"
-    | "cancel_reason"
-    | "attempts"
-  >
->;
-
-/** What a grant writes. */
-export interface Grant {
-  readonly leaseId: string;
-  readonly fence: number;
-  readonly agentId: string;
-  readonly sessionId: string;
-  readonly leaseSeconds: number;
-  readonly untilMs: number;
-  readonly nowMs: number;
-}
-
-/** Called by core/leases.ts alone (R44). Each answers whether the row was still as the caller read it. */
-export interface LeaseVerbs {
-  /** Takes the task unless it was taken or its fence moved since the row was read. */
-  grant(row: TaskRow, grant: Grant): Awaitable<boolean>;
-  /** Only while the lease lives, checked in the statement itself (R3). */
-  renew(row: TaskRow, leaseSeconds: number, untilMs: number, nowMs: number): Awaitable<boolean>;
-  /**
-   * Ends the lease and says what the task is from now on. `live: true` demands that the lease still lives
-   * (a holder's own write); `false` that it is still this lease (force, takeover, lapse).
-   */
-  end(
-    row: TaskRow,
-    how: { live: boolean; nowMs: number; lapsedUntilMs: number | null },
-    becomes: TaskChange & { status: TaskRow["status"] },
-  ): Awaitable<boolean>;
-}
-
-/** Reading what is held. */
-export interface ClaimVerbs {
-  /** Live leases of an agent, counted up to `limit`. */
-  countLive(agentId: string, nowMs: number, limit: number): Awaitable<number>;
-  /** Everything held now, as the claims table shows it. */
-  list(
-    workspaceId: string,
-    filter: { agentId?: string; sessionId?: string; projectId?: string; taskId?: string },
-    nowMs: number,
-    page: Page,
-  ): Awaitable<ClaimRecord[]>;
-}
-
-export interface NoteVerbs {
-  addComment(row: Omit<CommentRow, "seq" | "agent_name">): Awaitable<void>;
-  comments(taskSeq: number, page: Page): Awaitable<CommentRow[]>;
-  /** Whether a late result was already kept for this lease. */
-  hasLateResult(leaseId: string): Awaitable<boolean>;
-  addLink(row: Omit<LinkRow, "seq">): Awaitable<void>;
-  links(taskSeq: number, page: Page): Awaitable<LinkRow[]>;
-  /** Grows with every change of notices through this store: what was counted before it moved is stale. */
-  readonly noticeWrites: number;
-  addNotice(row: Omit<NoticeRow, "seq">): Awaitable<void>;
-  notices(sessionId: string, limit: number): Awaitable<NoticeRow[]>;
-  /** Counted up to 100. */
-  noticeCount(sessionId: string): Awaitable<number>;
-  ackNotices(sessionId: string, ids: readonly string[]): Awaitable<number>;
-  /** The first answer to an idempotency key, if it is young enough. */
-  remembered(scope: string, sinceMs: number): Awaitable<{ body_hash: string; answer: string } | undefined>;
-  remember(scope: string, bodyHash: string, answer: string, nowMs: number): Awaitable<void>;
-  forgetBefore(sinceMs: number, limit: number): Awaitable<void>;
-}
-
-export interface EventVerbs {
-  append(event: NewEvent): Awaitable<void>;
-  list(
-    workspaceId: string,
-    filter: {
-      types?: readonly string[];
-      projectId?: string;
-      taskId?: string;
-      afterId: number;
-      newest: boolean;
-      limit: number;
-    },
-  ): Awaitable<EventRow[]>;
-  /** A task's events, newest first, of the given types. */
-  lastOf(taskId: string, types: readonly string[], limit: number): Awaitable<EventRow[]>;
 }

@@ -12,9 +12,9 @@ import { agentOf, requireNamed } from "./named.js";
 import { projectOf } from "./projects.js";
 import { heldByOther, quoted } from "./refusals.js";
 import { type NewTaskRow, type ProjectRow, type TaskRow, withChange } from "./rows.js";
-import type { TaskChange, TaskFilter } from "./store.js";
 import { queuePlace, taskState } from "./task-state.js";
 import { taskView } from "./task-view.js";
+import type { TaskChange, TaskFilter } from "./verbs.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 const millis = (time: string | undefined) => (time === undefined ? null : Date.parse(time));

@@ -20,6 +20,7 @@ export interface Woken {
  * leases and scheduled tasks. Never needed for a right answer (R12): state is judged by time wherever it is read.
  */
 export async function wake(tx: Tx, limit: number): Promise<Woken> {
+  if (!tx.mayBeDue) return { count: 0, more: false };
   let count = 0;
   for (;;) {
     const silent = await tx.sessions.silentSince(tx.nowMs, SILENT_BATCH);
@@ -28,7 +29,8 @@ export async function wake(tx: Tx, limit: number): Promise<Woken> {
   }
   const due = await tx.tasks.due(tx.nowMs, limit + 1);
   for (const row of due.slice(0, limit)) await wakeTask(tx, row);
-  return { count: count + Math.min(due.length, limit), more: due.length > limit };
+  // What another node's transaction has locked is passed over, so that there may always be more.
+  return { count: count + Math.min(due.length, limit), more: due.length > limit || tx.shared };
 }
 
 /** Wakes one task that is due. */

@@ -11,10 +11,10 @@ import { noticesOf } from "./notices.js";
 import { heldByOther, quoted, refusalToClaim } from "./refusals.js";
 import { type TaskRow, withChange } from "./rows.js";
 import { refuseLate, refuseLost } from "./stale-writes.js";
-import type { TaskChange } from "./store.js";
 import { fate, queuePlace, taskState } from "./task-state.js";
 import { ATTEMPTS_EXHAUSTED, taskView } from "./task-view.js";
 import { mayChange, taskOf } from "./tasks.js";
+import type { TaskChange } from "./verbs.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 

@@ -1,7 +1,7 @@
 import { DibsError } from "../contract/errors.js";
 import { ENGINE_MIN, isUnsafeEngine, type SqliteDriver } from "./driver.js";
-import { queueTables } from "./migrations/001-queue.js";
-import { clockUptime } from "./migrations/002-clock.js";
+import { queueTables } from "./migrations/sqlite/001-queue.js";
+import { clockUptime } from "./migrations/sqlite/002-clock.js";
 import { BusyRetry } from "./sqlite-faults.js";
 
 /** In order; a step once released is never changed. */

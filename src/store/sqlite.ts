@@ -1,18 +1,11 @@
 import { DibsError, isDibsError } from "../contract/errors.js";
-import type { Store, Tx } from "../core/store.js";
+import type { Store, TransactionMode, Tx } from "../core/store.js";
 import { DecidingClock, type KeptClock, systemTime, type TimeSource } from "./clock.js";
-import { openDriver, type SqliteDriver, type SqliteStatement, type SqlValue } from "./driver.js";
+import { openDriver, type SqliteDriver } from "./driver.js";
 import { migrate } from "./migrate.js";
 import { OpenedFile } from "./opened-file.js";
-import { agentVerbs } from "./sql/agents.js";
-import { claimVerbs } from "./sql/claims.js";
-import { type Db, KeptTasks } from "./sql/db.js";
-import { eventVerbs } from "./sql/events.js";
-import { leaseVerbs } from "./sql/leases.js";
-import { noteVerbs } from "./sql/notes.js";
-import { sessionVerbs } from "./sql/sessions.js";
-import { taskVerbs } from "./sql/tasks.js";
-import { workspaceVerbs } from "./sql/workspaces.js";
+import { type Verbs, verbsOf } from "./sql/verbs.js";
+import { SqliteDb } from "./sqlite-db.js";
 import { BusyRetry, refuseNetworkFileSystem, translateSqliteFault } from "./sqlite-faults.js";
 
 export interface SqliteOptions {
@@ -63,10 +56,12 @@ export function openSqlite(options: SqliteOptions): Store {
 }
 
 class SqliteStore implements Store {
-  readonly #db: CountingDb;
+  readonly transactionsMax = 1;
+  readonly watchEveryMs = 50;
+  readonly #db: SqliteDb;
   readonly #clock: DecidingClock;
   readonly #busy = new BusyRetry();
-  readonly #verbs: Omit<Tx, "nowMs" | "othersVersion" | "writes">;
+  readonly #verbs: Verbs;
   /** The version of other processes' writes that the kept rows belong to. */
   #keptVersion = -1;
   #seenVersion = -1;
@@ -76,22 +71,13 @@ class SqliteStore implements Store {
     private readonly options: SqliteOptions,
     private readonly file: OpenedFile,
   ) {
-    const db = new CountingDb(driver);
+    const db = new SqliteDb(driver);
     this.#db = db;
     this.#clock = new DecidingClock(options.time ?? systemTime, options.onForwardJump ?? (() => {}));
-    this.#verbs = {
-      workspaces: workspaceVerbs(db),
-      agents: agentVerbs(db),
-      sessions: sessionVerbs(db),
-      tasks: taskVerbs(db),
-      leases: leaseVerbs(db),
-      claims: claimVerbs(db),
-      notes: noteVerbs(db),
-      events: eventVerbs(db),
-    };
+    this.#verbs = verbsOf(db);
   }
 
-  async transaction<T>(mode: "read" | "write" | "write_if_free", body: (tx: Tx) => Promise<T>): Promise<T> {
+  async transaction<T>(mode: TransactionMode, body: (tx: Tx) => Promise<T>): Promise<T> {
     try {
       this.file.requireSame();
       const begin = () => this.#begin(mode === "read" ? "read" : "write");
@@ -135,6 +121,9 @@ class SqliteStore implements Store {
     return {
       nowMs,
       othersVersion,
+      othersQueueVersion: othersVersion,
+      shared: false,
+      mayBeDue: db.isDue(nowMs),
       get writes() {
         return db.writes;
       },
@@ -171,41 +160,5 @@ class SqliteStore implements Store {
 
   close(): void {
     this.driver.close();
-  }
-}
-
-/** Statements are prepared once and kept by their text; writes are counted. */
-class CountingDb implements Db {
-  writes = 0;
-  readonly kept = new KeptTasks();
-  readonly #statements = new Map<string, SqliteStatement>();
-
-  constructor(private readonly driver: SqliteDriver) {}
-
-  #prepared(sql: string): SqliteStatement {
-    let statement = this.#statements.get(sql);
-    if (!statement) {
-      statement = this.driver.prepare(sql);
-      this.#statements.set(sql, statement);
-    }
-    return statement;
-  }
-
-  all<T>(sql: string, ...params: SqlValue[]): T[] {
-    return this.#prepared(sql).all(...params) as T[];
-  }
-
-  get<T>(sql: string, ...params: SqlValue[]): T | undefined {
-    return this.all<T>(sql, ...params)[0];
-  }
-
-  run(sql: string, ...params: SqlValue[]): number {
-    this.writes += 1;
-    return Number(this.#prepared(sql).run(...params).changes);
-  }
-
-  insert(sql: string, ...params: SqlValue[]): number {
-    this.writes += 1;
-    return Number(this.#prepared(sql).run(...params).lastInsertRowid);
   }
 }

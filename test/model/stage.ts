@@ -4,7 +4,8 @@ import { type OpenStore, open, operations } from "dibs";
 import type { Caller, Role } from "dibs/contract";
 import { openDriver, type SqliteDriver } from "../../src/store/driver.js";
 import { FakeTime } from "../support/fake-time.js";
-import { byKey, QUICK_DISK } from "../support/fresh-store.js";
+import { byKey } from "../support/fresh-store.js";
+import { QUICK_DISK } from "../support/quick-disk.js";
 import { Play } from "./play.js";
 import type { Step } from "./steps.js";
 

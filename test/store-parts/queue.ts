@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { QUEUE, type TaskRow } from "../../src/core/rows.js";
-import type { QueueFilter, Tx } from "../../src/core/store.js";
+import type { Tx } from "../../src/core/store.js";
 import { taskState } from "../../src/core/task-state.js";
+import type { QueueFilter } from "../../src/core/verbs.js";
 import { rounds } from "../support/campaign.js";
 import { StoreScene, type StoreUnderTest, sessionRow } from "./scene.js";
 

@@ -6,10 +6,10 @@ import { queuePlace } from "../../src/core/task-state.js";
 /** What a store must offer to be put through the suite. */
 export interface StoreUnderTest {
   /** One more connection to the same data, as another process would have. */
-  open(): Store;
+  open(): Store | Promise<Store>;
   /** Time passes for all of them, by the clock that decides. */
   pass(ms: number): void;
-  remove(): void;
+  remove(): void | Promise<void>;
 }
 
 /** A store with a workspace, a project, two agents and a session each: what every record refers to. */
@@ -20,15 +20,18 @@ export class StoreScene {
   #tasks = 0;
   #leases = 0;
 
-  private constructor(readonly under: StoreUnderTest) {
-    this.store = under.open();
+  private constructor(
+    readonly under: StoreUnderTest,
+    store: Store,
+  ) {
+    this.store = store;
   }
 
   static async set(under: StoreUnderTest): Promise<StoreScene> {
-    const scene = new StoreScene(under);
+    const scene = new StoreScene(under, await under.open());
     onTestFinished(async () => {
       await scene.store.close();
-      under.remove();
+      await under.remove();
     });
     await scene.write(async (tx) => {
       for (const workspace of ["w1", "w2"]) {

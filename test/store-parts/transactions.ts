@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
+import type { Tx } from "../../src/core/store.js";
 import { agentRow, StoreScene, type StoreUnderTest } from "./scene.js";
 
 export function transactionTests(make: () => StoreUnderTest): void {
   test("what a transaction wrote is there for every other connection, and its result is the body's", async () => {
     const scene = await StoreScene.set(make());
-    const other = scene.under.open();
+    const other = await scene.under.open();
     const { id } = await scene.write((tx) => scene.task(tx, { content: "x" }));
     const seen = await other.transaction("read", async (tx) => (await tx.tasks.byId("w1", id))?.content);
     await other.close();
@@ -46,7 +47,7 @@ export function transactionTests(make: () => StoreUnderTest): void {
 
   test("one clock for all connections: it follows time, never goes back, and is written down (R2)", async () => {
     const scene = await StoreScene.set(make());
-    const other = scene.under.open();
+    const other = await scene.under.open();
     const nowOf = (store = scene.store, mode: "read" | "write" = "write") =>
       store.transaction(mode, async (tx) => tx.nowMs);
     const start = await nowOf();
@@ -54,21 +55,25 @@ export function transactionTests(make: () => StoreUnderTest): void {
     scene.under.pass(1_234);
     expect([await nowOf(other, "read"), await nowOf(), await nowOf(other)]).toEqual(Array(3).fill(start + 1_234));
     await other.close();
-    const third = scene.under.open();
+    const third = await scene.under.open();
     expect(await nowOf(third, "read")).toBe(start + 1_234);
     await third.close();
   });
 
   test("the number of others' writes moves when another connection wrote, and only then (R48, R56)", async () => {
     const scene = await StoreScene.set(make());
-    const other = scene.under.open();
+    const other = await scene.under.open();
     const versionOf = (store = scene.store) => store.transaction("read", async (tx) => tx.othersVersion);
     const before = await versionOf();
     await scene.store.changedElsewhere();
     await scene.write((tx) => scene.task(tx));
     expect(await versionOf()).toBe(before);
     expect(await scene.store.changedElsewhere()).toBe(false);
-    await other.transaction("write", async (tx) => tx.agents.insert(agentRow("cleo", tx.nowMs)));
+    const adding = async (tx: Tx) => {
+      await tx.agents.insert(agentRow("cleo", tx.nowMs));
+      await tx.events.append(event("agent.created", tx.nowMs));
+    };
+    await other.transaction("write", adding, { changesIdentities: true });
     // A transaction in between doesn't swallow it, neither the one nor the other.
     await scene.write(async () => {});
     expect(await scene.store.changedElsewhere()).toBe(true);
@@ -79,7 +84,7 @@ export function transactionTests(make: () => StoreUnderTest): void {
 
   test("what a connection keeps of a row goes when another connection changes it", async () => {
     const scene = await StoreScene.set(make());
-    const other = scene.under.open();
+    const other = await scene.under.open();
     const row = await scene.write(async (tx) => {
       const granted = await scene.grant(tx, await scene.task(tx));
       tx.tasks.keep(granted);

@@ -1,11 +1,11 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type OpenStore, open, operations } from "dibs";
 import type { Answer, Caller, OperationName, Operations, Role } from "dibs/contract";
 import { onTestFinished } from "vitest";
 import type { z } from "zod";
 import { FakeTime } from "./fake-time.js";
+import { QUICK_DISK } from "./quick-disk.js";
 
 export type Input<N extends OperationName> = z.input<Operations[N]["input"]>;
 export type Body<N extends OperationName> = z.output<Operations[N]["output"]>;
@@ -17,9 +17,6 @@ export interface Actor {
   readonly caller: Caller;
   readonly sessionId: string;
 }
-
-/** The rules don't depend on the disk: a folder in memory where the system has one, so that a commit costs little. */
-export const QUICK_DISK = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 /** A store of the test's own on a file of its own, with a clock that the test moves; gone when the test is over. */
 export class FreshStore {

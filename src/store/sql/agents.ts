@@ -1,6 +1,6 @@
 import type { AgentRow, KeyRow } from "../../core/rows.js";
-import type { AgentVerbs } from "../../core/store.js";
-import { assignments, type Db, insertInto, valuesOf } from "./db.js";
+import type { AgentVerbs } from "../../core/verbs.js";
+import { assignments, type Db, done, insertInto, valuesOf } from "./db.js";
 
 const AGENT = [
   "id",
@@ -21,9 +21,7 @@ const PUT_KEY = `${INSERT_KEY} ON CONFLICT (hash) DO UPDATE SET id = excluded.id
 
 export function agentVerbs(db: Db): AgentVerbs {
   return {
-    insert(row) {
-      db.run(INSERT_AGENT, ...valuesOf(row, AGENT));
-    },
+    insert: (row) => done(db.run(INSERT_AGENT, ...valuesOf(row, AGENT))),
     byId: (workspaceId, id) =>
       db.get<AgentRow>(
         "SELECT * FROM agents WHERE id = ? AND workspace_id = ? AND deleted_at IS NULL",
@@ -46,14 +44,10 @@ export function agentVerbs(db: Db): AgentVerbs {
       ),
     update(id, change) {
       const { set, values } = assignments(change, AGENT_CHANGES);
-      if (set) db.run(`UPDATE agents SET ${set} WHERE id = ?`, ...values, id);
+      if (set) return done(db.run(`UPDATE agents SET ${set} WHERE id = ?`, ...values, id));
     },
-    insertKey(row) {
-      db.run(INSERT_KEY, ...valuesOf(row, KEY));
-    },
-    putKey(row) {
-      db.run(PUT_KEY, ...valuesOf(row, KEY));
-    },
+    insertKey: (row) => done(db.run(INSERT_KEY, ...valuesOf(row, KEY))),
+    putKey: (row) => done(db.run(PUT_KEY, ...valuesOf(row, KEY))),
     keyByHash: (hash) => db.get<KeyRow>("SELECT * FROM keys WHERE hash = ?", hash),
     liveKeys: (agentId, nowMs) =>
       db.all<KeyRow>(
@@ -61,24 +55,19 @@ export function agentVerbs(db: Db): AgentVerbs {
         agentId,
         nowMs,
       ),
-    endKey(id, endsAtMs) {
-      db.run("UPDATE keys SET ends_at = ? WHERE id = ?", endsAtMs, id);
-    },
-    insertSecret(hash, kind, agentId, expiresAtMs) {
-      db.run(
-        "INSERT INTO secrets (hash, kind, agent_id, expires_at) VALUES (?, ?, ?, ?)",
-        hash,
-        kind,
-        agentId,
-        expiresAtMs,
-      );
-    },
+    endKey: (id, endsAtMs) => done(db.run("UPDATE keys SET ends_at = ? WHERE id = ?", endsAtMs, id)),
+    insertSecret: (hash, kind, agentId, expiresAtMs) =>
+      done(
+        db.run(
+          "INSERT INTO secrets (hash, kind, agent_id, expires_at) VALUES (?, ?, ?, ?)",
+          hash,
+          kind,
+          agentId,
+          expiresAtMs,
+        ),
+      ),
     secret: (hash, kind) => db.get("SELECT agent_id, expires_at FROM secrets WHERE hash = ? AND kind = ?", hash, kind),
-    dropSecret(hash) {
-      db.run("DELETE FROM secrets WHERE hash = ?", hash);
-    },
-    dropSecretsBefore(nowMs) {
-      db.run("DELETE FROM secrets WHERE expires_at <= ?", nowMs);
-    },
+    dropSecret: (hash) => done(db.run("DELETE FROM secrets WHERE hash = ?", hash)),
+    dropSecretsBefore: (nowMs) => done(db.run("DELETE FROM secrets WHERE expires_at <= ?", nowMs)),
   };
 }

@@ -1,25 +1,29 @@
 import type { ClaimRecord } from "../../core/rows.js";
-import type { ClaimVerbs } from "../../core/store.js";
+import type { ClaimVerbs } from "../../core/verbs.js";
 import type { SqlValue } from "../driver.js";
-import type { Db } from "./db.js";
+import { after, type Db } from "./db.js";
 
 const CLAIMS = `SELECT t.seq, t.id AS task_id, t.project_id, x.content, t.holder_agent AS agent_id, a.name AS agent_name,
   s.id AS session_id, s.implicit, s.client, s.branch, t.fence, t.lease_id, t.claimed_at, t.lease_until,
   s.expires_at AS session_expires_at
   FROM tasks t`;
-const HOLDERS = `CROSS JOIN task_texts x ON x.seq = t.seq CROSS JOIN sessions s ON s.id = t.holder_session
-  CROSS JOIN agents a ON a.id = t.holder_agent`;
 
 /** The table of everything held, as it is at an instant. */
 export function claimVerbs(db: Db): ClaimVerbs {
+  const { join, indexedBy } = db.dialect;
+  const holders = `${join} task_texts x ON x.seq = t.seq ${join} sessions s ON s.id = t.holder_session
+    ${join} agents a ON a.id = t.holder_agent`;
   return {
     countLive: (agentId, nowMs, limit) =>
-      db.get<{ n: number }>(
-        `SELECT count(*) AS n FROM (SELECT 1 FROM tasks
-         WHERE status = 'claimed' AND holder_agent = ? AND lease_until > ? LIMIT ${limit})`,
-        agentId,
-        nowMs,
-      )?.n ?? 0,
+      after(
+        db.get<{ n: number }>(
+          `SELECT count(*) AS n FROM (SELECT 1 FROM tasks
+           WHERE status = 'claimed' AND holder_agent = ? AND lease_until > ? LIMIT ${limit}) AS live`,
+          agentId,
+          nowMs,
+        ),
+        (row) => row?.n ?? 0,
+      ),
     list(workspaceId, filter, nowMs, page) {
       const where = ["t.workspace_id = ?", "t.status = 'claimed'", "t.queue = 2", "t.lease_until > ?"];
       const params: SqlValue[] = [workspaceId, nowMs];
@@ -39,9 +43,9 @@ export function claimVerbs(db: Db): ClaimVerbs {
       where.push("t.seq > ?");
       params.push(page.after?.[0] ?? 0);
       // From what is held, or from the one task: left to itself SQLite walks every task the workspace ever had.
-      const by = filter.taskId === undefined ? "INDEXED BY tasks_held" : "";
+      const by = filter.taskId === undefined ? indexedBy("tasks_held") : "";
       return db.all<ClaimRecord>(
-        `${CLAIMS} ${by} ${HOLDERS} WHERE ${where.join(" AND ")} ORDER BY t.seq LIMIT ?`,
+        `${CLAIMS} ${by} ${holders} WHERE ${where.join(" AND ")} ORDER BY t.seq LIMIT ?`,
         ...params,
         page.limit,
       );

@@ -1,18 +1,65 @@
 import type { TaskRow } from "../../core/rows.js";
+import type { Awaitable } from "../../core/verbs.js";
 import type { SqlValue } from "../driver.js";
 
-/** The few things the verbs need of a database inside a transaction. Parameters are bound in the order of their `?`. */
+/** Where the dialects differ in words. */
+export interface Dialect {
+  /** A query of the texts in a JSON array that is bound as one parameter. */
+  readonly textsOf: string;
+  /** The same for whole numbers. */
+  readonly numbersOf: string;
+  /** Compares without regard to the case of ASCII letters. */
+  readonly like: string;
+  /** A join whose tables are read in the order they are written, where the planner left to itself takes a worse one. */
+  readonly join: string;
+  /** Names the index to use, where the planner left to itself walks too much. */
+  indexedBy(index: string): string;
+}
+
+/** What a statement further demands of the row it changes: SQL with `:name` for each of its values. */
+export interface Guard {
+  readonly sql: string;
+  readonly values: Readonly<Record<string, SqlValue>>;
+}
+
+export type TaskTable = "tasks" | "task_texts" | "task_labels";
+
 /**
- * A limit that doesn't vary belongs in the text: with `LIMIT ?` SQLite plans the statement anew at each call (20 µs instead of 4).
+ * The few things the verbs need of a database inside a transaction. Parameters are bound in the order of their `?`.
+ * A limit that doesn't vary belongs in the text: with `LIMIT ?` SQLite plans the statement anew at each call (20 µs
+ * instead of 4), and Postgres plans for a tenth of the table.
  */
 export interface Db {
-  all<T>(sql: string, ...params: SqlValue[]): T[];
-  get<T>(sql: string, ...params: SqlValue[]): T | undefined;
+  readonly dialect: Dialect;
+  /** Whether rows that are read to be changed must be locked: other nodes write at the same time. */
+  readonly locks: boolean;
+  all<T>(sql: string, ...params: SqlValue[]): Awaitable<T[]>;
+  get<T>(sql: string, ...params: SqlValue[]): Awaitable<T | undefined>;
   /** Returns the number of rows changed. */
-  run(sql: string, ...params: SqlValue[]): number;
+  run(sql: string, ...params: SqlValue[]): Awaitable<number>;
   /** Inserts one row and returns its sequence number. */
-  insert(sql: string, ...params: SqlValue[]): number;
+  insert(table: string, columns: readonly string[], row: object): Awaitable<number>;
+  /**
+   * Inserts one row, at the latest before the commit and before anything reads the table; `conflict` is the statement's
+   * ON CONFLICT clause.
+   */
+  append(table: string, columns: readonly string[], row: object, conflict?: string): Awaitable<void>;
+  /**
+   * Changes a task's row in one of its tables, at the latest before the commit and before anything reads it. False when
+   * the guard refused; a database that gathers changes fails its transaction then.
+   */
+  change(table: TaskTable, seq: number, set: Readonly<Record<string, SqlValue>>, guard?: Guard): Awaitable<boolean>;
   readonly kept: KeptTasks;
+}
+
+/** Goes on with a value, at once where it is there: SQLite's answers must not cost a turn of the event loop. */
+export function after<T, R>(value: Awaitable<T>, next: (value: T) => Awaitable<R>): Awaitable<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+/** The same for what only has to be over. */
+export function done(value: Awaitable<unknown>): Awaitable<void> {
+  return value instanceof Promise ? value.then(() => {}) : undefined;
 }
 
 /** Kept at once; a server's live claims are some thousands at most. */
@@ -45,15 +92,11 @@ export class KeptTasks {
 }
 
 /** `SET a = ?, b = ?` for the columns named in `change`, restricted to `allowed`. */
-export function assignments(
-  change: object,
-  allowed: ReadonlySet<string>,
-): { set: string; values: SqlValue[]; columns: string[] } {
+export function assignments(change: object, allowed: ReadonlySet<string>): { set: string; values: SqlValue[] } {
   const columns = Object.keys(change).filter((column) => allowed.has(column));
   return {
     set: columns.map((column) => `${column} = ?`).join(", "),
     values: columns.map((column) => (change as Record<string, SqlValue>)[column] ?? null),
-    columns,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { EventRow } from "../../core/rows.js";
-import type { EventVerbs } from "../../core/store.js";
-import { type Db, insertInto, valuesOf } from "./db.js";
+import type { EventVerbs } from "../../core/verbs.js";
+import type { Db } from "./db.js";
 
 const COLUMNS = [
   "workspace_id",
@@ -13,13 +13,10 @@ const COLUMNS = [
   "task_id",
   "data",
 ] as const;
-const INSERT = insertInto("events", COLUMNS);
 
 export function eventVerbs(db: Db): EventVerbs {
   return {
-    append(event) {
-      db.run(INSERT, ...valuesOf(event, COLUMNS));
-    },
+    append: (event) => db.append("events", COLUMNS, event),
     list(workspaceId, filter) {
       const where = ["workspace_id = ?", "id > ?"];
       const params: (string | number)[] = [workspaceId, filter.afterId];
@@ -32,16 +29,16 @@ export function eventVerbs(db: Db): EventVerbs {
         params.push(filter.projectId);
       }
       if (filter.types?.length) {
-        where.push("type IN (SELECT value FROM json_each(?))");
+        where.push(`type IN (${db.dialect.textsOf})`);
         params.push(JSON.stringify(filter.types));
       }
       const page = (order: string) => `SELECT * FROM events WHERE ${where.join(" AND ")} ORDER BY id ${order} LIMIT ?`;
-      const sql = filter.newest ? `SELECT * FROM (${page("DESC")}) ORDER BY id` : page("ASC");
+      const sql = filter.newest ? `SELECT * FROM (${page("DESC")}) AS newest ORDER BY id` : page("ASC");
       return db.all<EventRow>(sql, ...params, filter.limit);
     },
     lastOf: (taskId, types, limit) =>
       db.all<EventRow>(
-        `SELECT * FROM events WHERE task_id = ? AND type IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ${limit}`,
+        `SELECT * FROM events WHERE task_id = ? AND type IN (${db.dialect.textsOf}) ORDER BY id DESC LIMIT ${limit}`,
         taskId,
         JSON.stringify(types),
       ),

@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import { openDriver, type SqlValue } from "../driver.js";
 import { migrate } from "../migrate.js";
+import { SqliteDb } from "../sqlite-db.js";
 import { claimVerbs } from "./claims.js";
 import { type Db, KeptTasks } from "./db.js";
 import { taskVerbs } from "./tasks.js";
 
 /** A database that, asked for rows, keeps SQLite's plan for them instead. */
-function planned(ask: (db: Db) => unknown): string {
+async function planned(ask: (db: Db) => unknown): Promise<string> {
   const driver = openDriver(":memory:");
   migrate(driver);
   const plan: string[] = [];
@@ -19,7 +20,18 @@ function planned(ask: (db: Db) => unknown): string {
     throw new Error("Only reads are planned.");
   };
   const get = (sql: string, ...params: SqlValue[]) => void all(sql, ...params);
-  ask({ all, get, run: unused, insert: unused, kept: new KeptTasks() });
+  const { dialect, locks } = new SqliteDb(driver);
+  await ask({
+    dialect,
+    locks,
+    all,
+    get,
+    run: unused,
+    insert: unused,
+    append: unused,
+    change: unused,
+    kept: new KeptTasks(),
+  });
   driver.close();
   return plan.join("\n");
 }
@@ -28,21 +40,21 @@ const filter = { workspaceId: "w", projectId: null, agentId: "a", labels: [] };
 const page = { limit: 100, after: null };
 
 // None of these may grow with the tasks that are closed, or that wait behind the first.
-test("an empty claim asks when to look again of what sleeps alone", () => {
-  const plan = planned((db) => taskVerbs(db).nextWake("w", 1));
+test("an empty claim asks when to look again of what sleeps alone", async () => {
+  const plan = await planned((db) => taskVerbs(db).nextWake("w", 1));
   expect(plan).toContain("USING INDEX tasks_wake (wakes_at>?)");
   expect(plan).not.toContain("workspace_id");
 });
 
-test("a claim looks for lapsed leases ahead of the first ready task, and not at what comes after it", () => {
-  const plan = planned((db) => taskVerbs(db).nextLapsed(filter, 1, { seq: 7, priority: 2 }));
+test("a claim looks for lapsed leases ahead of the first ready task, and not at what comes after it", async () => {
+  const plan = await planned((db) => taskVerbs(db).nextLapsed(filter, 1, { seq: 7, priority: 2 }));
   expect(plan).toMatch(/tasks_handout \(workspace_id=\? AND priority>\?\)/);
   expect(plan).toMatch(/tasks_handout \(workspace_id=\? AND priority=\? AND seq<\?\)/);
 });
 
-test("the claims table is read from what is held, one agent's from what that agent holds, a task's from the task", () => {
+test("the claims table is read from what is held, one agent's from what that agent holds, a task's from the task", async () => {
   const table = (by: object) => planned((db) => claimVerbs(db).list("w", by, 1, page));
-  expect(table({})).toContain("t USING INDEX tasks_held");
-  expect(table({ agentId: "a" })).toContain("tasks_held (holder_agent=?)");
-  expect(table({ taskId: "t" })).toMatch(/\(id=\?/);
+  expect(await table({})).toContain("t USING INDEX tasks_held");
+  expect(await table({ agentId: "a" })).toContain("tasks_held (holder_agent=?)");
+  expect(await table({ taskId: "t" })).toMatch(/\(id=\?/);
 });

@@ -1,8 +1,8 @@
-import { QUEUE, type TaskRow } from "../../core/rows.js";
-import type { QueueFilter, TaskVerbs } from "../../core/store.js";
+import { QUEUE } from "../../core/rows.js";
+import type { QueueFilter, TaskVerbs } from "../../core/verbs.js";
 import type { SqlValue } from "../driver.js";
 import type { Db } from "./db.js";
-import { SELECT_TASK } from "./tasks.js";
+import { readTasks } from "./read-tasks.js";
 
 /**
  * Sleeping tasks looked at, in hand-out order, before the answer is `unknown`: a few first, as where many leases lapsed
@@ -17,26 +17,44 @@ interface Candidate {
   seq: number;
   priority: number;
 }
+/** The queue's entries for one assignment, in hand-out order: tasks, or the label index of one label. */
 interface Scan {
-  /** `FROM … WHERE …` up to the queue's order, for one assignment. */
-  from: string;
-  params: SqlValue[];
+  readonly table: "tasks" | "task_labels";
+  /** Conditions on `q`. */
+  readonly where: string;
+  readonly params: readonly SqlValue[];
+  /** Conditions on the task `t`, for entries that have passed. */
+  readonly also: string;
+  readonly alsoParams: readonly SqlValue[];
 }
 
+const HAND_OUT = ["priority DESC", "seq"];
+
 /** Finding the next task is one index step: the queue's index stands in hand-out order, by assignment. */
-export function queueVerbs(db: Db): Pick<TaskVerbs, "ready" | "nextLapsed"> {
+export function queueVerbs(db: Db): Pick<TaskVerbs, "ready" | "readyElsewhere" | "nextLapsed"> {
+  const readyIn = async (filter: QueueFilter, assignedTo: string) => {
+    const { table, where, params } = await scanOf(db, filter, assignedTo);
+    // Other nodes may have changed the task since its label entry was read: what is locked decides.
+    const apart = db.locks && table === "task_labels";
+    const task = apart ? `JOIN tasks t ON t.seq = q.seq AND t.queue = ${QUEUE.ready}` : "";
+    const from = `FROM ${table} q ${task} WHERE ${where} AND q.queue = ${QUEUE.ready}`;
+    return { from, params, task: apart ? "t" : "q" };
+  };
   return {
-    ready(filter, assignedTo, limit) {
-      const { from, params } = scanOf(db, filter, assignedTo);
-      const first = `SELECT q.seq ${from} AND q.queue = ${QUEUE.ready} ORDER BY q.priority DESC, q.seq LIMIT ${limit}`;
-      return db.all<TaskRow>(`${SELECT_TASK} WHERE t.seq IN (${first}) ORDER BY t.priority DESC, t.seq`, ...params);
+    async ready(filter, assignedTo, limit) {
+      return readTasks(db, { ...(await readyIn(filter, assignedTo)), order: HAND_OUT, limit, skipLocked: true });
     },
-    nextLapsed(filter, nowMs, before) {
-      const scans =
-        filter.labels.length === 0
-          ? [handOutScan(filter)]
-          : ["", filter.agentId].map((assignedTo) => sleepingScan(db, filter, assignedTo));
-      const found = scans.map((scan) => lapsedIn(db, scan, nowMs, before));
+    async readyElsewhere(filter) {
+      if (!db.locks) return false;
+      for (const assignedTo of ["", filter.agentId]) {
+        const { from, params } = await readyIn(filter, assignedTo);
+        if (await db.get(`SELECT q.seq ${from} LIMIT 1`, ...params)) return true;
+      }
+      return false;
+    },
+    async nextLapsed(filter, nowMs, before) {
+      const found: Found[] = [];
+      for (const scan of await sleepingScans(db, filter)) found.push(await lapsedIn(db, scan, nowMs, before));
       // Where one scan has not seen all, a better one may lie there.
       if (found.includes("unknown")) return "unknown";
       return found.filter((each) => typeof each === "object").sort(handOutOrder)[0] ?? "none";
@@ -44,41 +62,41 @@ export function queueVerbs(db: Db): Pick<TaskVerbs, "ready" | "nextLapsed"> {
   };
 }
 
-/** Everything not closed, in hand-out order: what sleeps has no index of its own, which every claim would pay for. */
-function handOutScan({
-  workspaceId,
-  projectId,
-  agentId,
-}: QueueFilter): Scan & { also: string; alsoParams: SqlValue[] } {
+/** What sleeps has no index of its own, which every claim would pay for: without labels it is all that isn't closed. */
+async function sleepingScans(db: Db, filter: QueueFilter): Promise<Scan[]> {
+  const { workspaceId, projectId, agentId, labels } = filter;
+  if (labels.length > 0) {
+    const scans = [];
+    for (const assignedTo of ["", agentId]) {
+      const scan = await scanOf(db, filter, assignedTo);
+      scans.push({ ...scan, where: `${scan.where} AND q.queue = ${QUEUE.sleeping}` });
+    }
+    return scans;
+  }
   const project = projectId === null ? "" : "AND t.project_id = ?";
-  return {
-    from: "FROM tasks q WHERE q.workspace_id = ? AND q.queue IS NOT NULL",
-    params: [workspaceId],
-    also: `AND t.assigned_to IN ('', ?) ${project}`,
-    alsoParams: projectId === null ? [agentId] : [agentId, projectId],
-  };
+  return [
+    {
+      table: "tasks",
+      where: "q.workspace_id = ? AND q.queue IS NOT NULL",
+      params: [workspaceId],
+      also: `AND t.assigned_to IN ('', ?) ${project}`,
+      alsoParams: projectId === null ? [agentId] : [agentId, projectId],
+    },
+  ];
 }
 
-function sleepingScan(db: Db, filter: QueueFilter, assignedTo: string) {
-  const { from, params } = scanOf(db, filter, assignedTo);
-  return { from: `${from} AND q.queue = ${QUEUE.sleeping}`, params, also: "", alsoParams: [] };
-}
+type Found = Candidate | "none" | "unknown";
 
 /** The scan is bounded, and ends where the best ready task stands: "none of the first 2,000" is told from "none". */
-function lapsedIn(
-  db: Db,
-  scan: Scan & { also: string; alsoParams: SqlValue[] },
-  nowMs: number,
-  before: Candidate | undefined,
-): Candidate | "none" | "unknown" {
-  const entries = `SELECT q.seq, q.priority ${scan.from}`;
+async function lapsedIn(db: Db, scan: Scan, nowMs: number, before: Candidate | undefined): Promise<Found> {
+  const entries = `SELECT q.seq, q.priority FROM ${scan.table} q WHERE ${scan.where}`;
   // Two ranges of the index: as one condition, all that has the same priority but comes after it would be walked too.
   const ahead = before
     ? `${entries} AND q.priority > ? UNION ALL ${entries} AND q.priority = ? AND q.seq < ?`
     : entries;
   const params = before ? [...scan.params, before.priority, ...scan.params, before.priority, before.seq] : scan.params;
   for (const limit of SLEEPING_SCANS) {
-    const found = db.get<Candidate>(
+    const found = await db.get<Candidate>(
       `WITH first AS MATERIALIZED (${ahead} ORDER BY priority DESC, seq LIMIT ${limit})
        SELECT f.seq, f.priority FROM first f JOIN tasks t ON t.seq = f.seq
        WHERE t.queue = ${QUEUE.sleeping} AND t.wakes_at <= ?
@@ -93,7 +111,7 @@ function lapsedIn(
     if (found) return found;
   }
   const beyond = `${ahead} LIMIT 1 OFFSET ${SLEEPING_SCAN_MAX}`;
-  return db.get(beyond, ...params) === undefined ? "none" : "unknown";
+  return (await db.get(beyond, ...params)) === undefined ? "none" : "unknown";
 }
 
 function handOutOrder(a: Candidate, b: Candidate): number {
@@ -101,33 +119,42 @@ function handOutOrder(a: Candidate, b: Candidate): number {
 }
 
 /** The index to walk: by project where one is given, by the rarest of the labels where there are any. */
-function scanOf(db: Db, filter: QueueFilter, assignedTo: string): Scan {
-  const { projectId, workspaceId } = filter;
+async function scanOf(db: Db, filter: QueueFilter, assignedTo: string): Promise<Scan> {
+  const { projectId, workspaceId, labels } = filter;
   const [key, value] = projectId === null ? ["workspace_id", workspaceId] : ["project_id", projectId];
-  if (filter.labels.length === 0) {
-    return { from: `FROM tasks q WHERE q.${key} = ? AND q.assigned_to = ?`, params: [value, assignedTo] };
+  const all = { also: "", alsoParams: [] };
+  if (labels.length === 0) {
+    return { table: "tasks", where: `q.${key} = ? AND q.assigned_to = ?`, params: [value, assignedTo], ...all };
   }
-  const [rarest, ...others] = rarestFirst(db, key, value, assignedTo, filter.labels);
-  const also = others.map(() => "AND EXISTS (SELECT 1 FROM task_labels o WHERE o.seq = q.seq AND o.label = ?)");
+  const [rarest = "", ...others] = await rarestFirst(db, key, value, assignedTo, labels);
+  const has = others.map(() => "AND EXISTS (SELECT 1 FROM task_labels o WHERE o.seq = q.seq AND o.label = ?)");
   return {
-    from: `FROM task_labels q WHERE q.${key} = ? AND q.label = ? AND q.assigned_to = ? ${also.join(" ")}`,
-    params: [value, rarest as string, assignedTo, ...others],
+    table: "task_labels",
+    where: `q.${key} = ? AND q.label = ? AND q.assigned_to = ? ${has.join(" ")}`,
+    params: [value, rarest, assignedTo, ...others],
+    ...all,
   };
 }
 
-function rarestFirst(db: Db, key: string, value: string, assignedTo: string, labels: readonly string[]): string[] {
+async function rarestFirst(
+  db: Db,
+  key: string,
+  value: string,
+  assignedTo: string,
+  labels: readonly string[],
+): Promise<string[]> {
   const distinct = [...new Set(labels)];
   if (distinct.length === 1) return distinct;
-  const counted = distinct.map((label) => ({
-    label,
-    n:
-      db.get<{ n: number }>(
-        `SELECT count(*) AS n FROM (SELECT 1 FROM task_labels WHERE ${key} = ? AND label = ? AND queue = ${QUEUE.ready}
-         AND assigned_to = ? LIMIT ${LABEL_COUNT_MAX})`,
-        value,
-        label,
-        assignedTo,
-      )?.n ?? 0,
-  }));
+  const counted: { label: string; n: number }[] = [];
+  for (const label of distinct) {
+    const row = await db.get<{ n: number }>(
+      `SELECT count(*) AS n FROM (SELECT 1 FROM task_labels WHERE ${key} = ? AND label = ? AND queue = ${QUEUE.ready}
+       AND assigned_to = ? LIMIT ${LABEL_COUNT_MAX}) AS entries`,
+      value,
+      label,
+      assignedTo,
+    );
+    counted.push({ label, n: row?.n ?? 0 });
+  }
   return counted.sort((a, b) => a.n - b.n).map((each) => each.label);
 }

@@ -1,14 +1,20 @@
 import type { TaskRow } from "../../core/rows.js";
-import type { Page, TaskFilter } from "../../core/store.js";
+import type { Awaitable, Page, TaskFilter } from "../../core/verbs.js";
 import type { SqlValue } from "../driver.js";
 import type { Db } from "./db.js";
-import { SELECT_TASK } from "./tasks.js";
+import { SELECT_TASK } from "./read-tasks.js";
 
 /**
  * The list with its filters. Liveness is judged here by the clock, as everywhere (R1): a dead lease reads as open, or
  * as failed when the attempts are used up, whether or not anybody noticed its end.
  */
-export function listTasks(db: Db, workspaceId: string, filter: TaskFilter, page: Page, nowMs: number): TaskRow[] {
+export function listTasks(
+  db: Db,
+  workspaceId: string,
+  filter: TaskFilter,
+  page: Page,
+  nowMs: number,
+): Awaitable<TaskRow[]> {
   const query = new Conditions("t.workspace_id = ?", workspaceId);
   const time = (sql: string) => {
     const marks = sql.split("?").length - 1;
@@ -21,7 +27,8 @@ export function listTasks(db: Db, workspaceId: string, filter: TaskFilter, page:
   }
   if (filter.search !== undefined) {
     const pattern = `%${filter.search.replace(/[\\%_]/g, "\\$&")}%`;
-    query.add("(x.content LIKE ? ESCAPE '\\' OR x.description LIKE ? ESCAPE '\\')", pattern, pattern);
+    const { like } = db.dialect;
+    query.add(`(x.content ${like} ? ESCAPE '\\' OR x.description ${like} ? ESCAPE '\\')`, pattern, pattern);
   }
   if (filter.status !== undefined) statusCondition(filter.status, query, time);
   if (filter.claimed !== undefined)

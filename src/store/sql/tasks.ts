@@ -1,8 +1,10 @@
 import type { TaskRow } from "../../core/rows.js";
-import type { TaskVerbs } from "../../core/store.js";
+import type { Awaitable, TaskChange, TaskVerbs } from "../../core/verbs.js";
 import type { SqlValue } from "../driver.js";
-import { assignments, type Db, insertInto, valuesOf } from "./db.js";
+import { after, type Db, done, type Guard } from "./db.js";
+import type { LeaseColumns } from "./leases.js";
 import { queueVerbs } from "./queue.js";
+import { readTasks } from "./read-tasks.js";
 import { listTasks } from "./task-list.js";
 
 const INSERT_COLUMNS = [
@@ -21,10 +23,8 @@ const INSERT_COLUMNS = [
   "not_before",
   "due_date",
 ] as const;
-const INSERT = insertInto("tasks", INSERT_COLUMNS);
-const INSERT_TEXTS = "INSERT INTO task_texts (seq, content, description, labels, context) VALUES (?, ?, ?, ?, ?)";
-const INSERT_LABEL = `INSERT INTO task_labels (seq, label, workspace_id, project_id, queue, assigned_to, priority)
-  VALUES (?, ?, ?, ?, ?, ?, ?)`;
+const TEXTS_COLUMNS = ["seq", "content", "description", "labels", "context"] as const;
+const LABEL_COLUMNS = ["seq", "label", "workspace_id", "project_id", "queue", "assigned_to", "priority"] as const;
 
 const TEXTS = new Set([
   "content",
@@ -58,6 +58,12 @@ const COLUMNS = new Set([
   "state",
   "lapsed",
   "lease_until",
+  "lease_id",
+  "fence",
+  "holder_agent",
+  "holder_session",
+  "claimed_at",
+  "lease_seconds",
 ]);
 /** What the labels' index repeats of its task. */
 const INDEXED = new Set(["project_id", "queue", "assigned_to", "priority"]);
@@ -65,101 +71,114 @@ const INDEXED = new Set(["project_id", "queue", "assigned_to", "priority"]);
 /** The column's text for a task without labels. */
 export const NO_LABELS = "[]";
 
-/** A task as core reads it: its row, its texts, and the end of the session that holds it. */
-export const SELECT_TASK = `SELECT t.*, x.content, x.description, x.labels, x.context, x.state_detail, x.progress,
-  x.checkpoint, x.handoff_note, x.failure_reason, x.result, x.cancel_reason, s.expires_at AS session_expires_at
-  FROM tasks t JOIN task_texts x ON x.seq = t.seq LEFT JOIN sessions s ON s.id = t.holder_session`;
+/** A change of a task's columns, in its row, its texts and the label index. */
+export type TaskWrite = TaskChange & LeaseColumns;
 
 /**
- * Writes a task's columns, texts and label index; `guard` (with its params) further restricts the row.
- * False when no row matched, and then nothing was written.
+ * Writes a task's columns where they stand; `guard` further restricts the row. False when no row matched, and then
+ * nothing was written.
  */
-export function writeTask(db: Db, task: TaskRow, change: object, guard = "", guardParams: SqlValue[] = []): boolean {
+export function writeTask(db: Db, task: TaskRow, change: TaskWrite, guard?: Guard): Awaitable<boolean> {
   db.kept.drop(task.id);
-  const row = assignments(change, COLUMNS);
-  if (row.set) {
-    const changed = db.run(
-      `UPDATE tasks SET ${row.set} WHERE seq = ? ${guard}`,
-      ...row.values,
-      task.seq,
-      ...guardParams,
-    );
-    if (changed !== 1) return false;
+  const row = partOf(change, COLUMNS);
+  if (!row) return writeBeside(db, task, change);
+  return after(db.change("tasks", task.seq, row, guard), (written) => written && writeBeside(db, task, change));
+}
+
+function writeBeside(db: Db, task: TaskRow, change: TaskWrite): Awaitable<boolean> {
+  const texts = partOf(change, TEXTS);
+  const indexed = task.labels === NO_LABELS ? undefined : partOf(change, INDEXED);
+  const written = texts ? db.change("task_texts", task.seq, texts) : true;
+  return indexed ? after(written, () => db.change("task_labels", task.seq, indexed)) : written;
+}
+
+/** The columns of a change that stand in one table; undefined when there are none. */
+function partOf(change: TaskWrite, columns: ReadonlySet<string>): Record<string, SqlValue> | undefined {
+  let part: Record<string, SqlValue> | undefined;
+  for (const column in change) {
+    if (!columns.has(column)) continue;
+    part ??= {};
+    part[column] = change[column as keyof TaskWrite] ?? null;
   }
-  const texts = assignments(change, TEXTS);
-  if (texts.set) db.run(`UPDATE task_texts SET ${texts.set} WHERE seq = ?`, ...texts.values, task.seq);
-  if (task.labels === NO_LABELS) return true;
-  const indexed = assignments(change, INDEXED);
-  if (indexed.set) db.run(`UPDATE task_labels SET ${indexed.set} WHERE seq = ?`, ...indexed.values, task.seq);
-  return true;
+  return part;
 }
 
 export function taskVerbs(db: Db): TaskVerbs {
-  const insertLabels = (
+  const one = (wanted: Awaitable<TaskRow[]>) => after(wanted, (rows) => rows[0]);
+  const insertLabels = async (
     seq: number,
     row: Pick<TaskRow, "workspace_id" | "project_id" | "queue" | "assigned_to" | "priority">,
     labels: readonly string[],
   ) => {
+    const { workspace_id, project_id, queue, assigned_to, priority } = row;
     for (const label of new Set(labels)) {
-      const { workspace_id, project_id, queue, assigned_to, priority } = row;
-      db.run(INSERT_LABEL, seq, label, workspace_id, project_id, queue, assigned_to, priority);
+      const entry = { seq, label, workspace_id, project_id, queue, assigned_to, priority };
+      await db.append("task_labels", LABEL_COLUMNS, entry);
     }
   };
   return {
-    insert(row, labels) {
-      const seq = db.insert(
-        INSERT,
-        ...valuesOf({ ...row, status: "open", updated_at: row.created_at }, INSERT_COLUMNS),
-      );
-      db.run(INSERT_TEXTS, seq, row.content, row.description, row.labels, row.context);
-      insertLabels(seq, row, labels);
+    async insert(row, labels) {
+      const seq = await db.insert("tasks", INSERT_COLUMNS, { ...row, status: "open", updated_at: row.created_at });
+      await db.append("task_texts", TEXTS_COLUMNS, { ...row, seq });
+      if (labels.length > 0) await insertLabels(seq, row, labels);
       return seq;
     },
     byId(workspaceId, id) {
       const kept = db.kept.get(id);
       if (kept) return kept.workspace_id === workspaceId ? kept : undefined;
-      return db.get<TaskRow>(`${SELECT_TASK} WHERE t.id = ? AND t.workspace_id = ?`, id, workspaceId);
+      const from = "FROM tasks q WHERE q.id = ? AND q.workspace_id = ?";
+      return one(readTasks(db, { from, params: [id, workspaceId] }));
     },
     keep(row) {
       db.kept.set(row);
     },
-    bySeq: (seq) => db.get<TaskRow>(`${SELECT_TASK} WHERE t.seq = ?`, seq),
+    bySeq: (seq) => one(readTasks(db, { from: "FROM tasks q WHERE q.seq = ?", params: [seq] })),
     list: (workspaceId, filter, page, nowMs) => listTasks(db, workspaceId, filter, page, nowMs),
-    update(row, change) {
-      writeTask(db, row, change);
-    },
+    update: (row, change) => done(writeTask(db, row, change)),
     setLabels(row, labels) {
       db.kept.drop(row.id);
-      db.run("DELETE FROM task_labels WHERE seq = ?", row.seq);
-      insertLabels(row.seq, row, labels);
+      return after(db.run("DELETE FROM task_labels WHERE seq = ?", row.seq), () => insertLabels(row.seq, row, labels));
     },
     remove(row) {
       db.kept.drop(row.id);
-      db.run("DELETE FROM tasks WHERE seq = ?", row.seq);
+      return done(db.run("DELETE FROM tasks WHERE seq = ?", row.seq));
     },
     ...queueVerbs(db),
+    ...timeAndHolderVerbs(db),
+  };
+}
+
+/** What the clock frees, and what somebody holds. */
+function timeAndHolderVerbs(db: Db): Pick<TaskVerbs, "due" | "heldBySession" | "heldByAgent" | "nextWake"> {
+  return {
     due: (nowMs, limit) =>
-      db.all<TaskRow>(
-        `${SELECT_TASK} WHERE t.wakes_at IS NOT NULL AND t.wakes_at <= ? ORDER BY t.wakes_at LIMIT ${limit}`,
-        nowMs,
-      ),
+      readTasks(db, {
+        from: "FROM tasks q WHERE q.wakes_at IS NOT NULL AND q.wakes_at <= ?",
+        params: [nowMs],
+        order: ["wakes_at", "seq"],
+        limit,
+        skipLocked: true,
+      }),
     heldBySession: (agentId, sessionId) =>
-      db.all<TaskRow>(
-        `${SELECT_TASK} WHERE t.status = 'claimed' AND t.holder_agent = ? AND t.holder_session = ? ORDER BY t.seq`,
-        agentId,
-        sessionId,
-      ),
+      readTasks(db, {
+        from: "FROM tasks q WHERE q.status = 'claimed' AND q.holder_agent = ? AND q.holder_session = ?",
+        params: [agentId, sessionId],
+      }),
     heldByAgent: (agentId) =>
-      db.all<TaskRow>(`${SELECT_TASK} WHERE t.status = 'claimed' AND t.holder_agent = ? ORDER BY t.seq`, agentId),
+      readTasks(db, { from: "FROM tasks q WHERE q.status = 'claimed' AND q.holder_agent = ?", params: [agentId] }),
     // Left to itself SQLite walks every task the workspace ever had.
     nextWake: (workspaceId, nowMs) =>
-      db.get<{ at: number | null }>(
-        `SELECT min(at) AS at FROM (
-           SELECT min(wakes_at) AS at FROM tasks INDEXED BY tasks_wake WHERE wakes_at > ? AND workspace_id = ?
-           UNION ALL SELECT min(expires_at) FROM sessions WHERE state = 'open' AND expires_at > ?)`,
-        nowMs,
-        workspaceId,
-        nowMs,
-      )?.at ?? null,
+      after(
+        db.get<{ at: number | null }>(
+          `SELECT min(at) AS at FROM (
+             SELECT min(wakes_at) AS at FROM tasks ${db.dialect.indexedBy("tasks_wake")}
+             WHERE wakes_at > ? AND workspace_id = ?
+             UNION ALL SELECT min(expires_at) FROM sessions WHERE state = 'open' AND expires_at > ?) AS wakes`,
+          nowMs,
+          workspaceId,
+          nowMs,
+        ),
+        (row) => row?.at ?? null,
+      ),
   };
 }

@@ -1,0 +1,214 @@
+import { agentOperations } from "../contract/agent.js";
+import { type DibsError, isDibsError } from "../contract/errors.js";
+import type { Operation } from "../contract/operation.js";
+import { operations } from "../contract/operations.js";
+import { sessionOperations } from "../contract/session.js";
+import { workspaceOperations } from "../contract/workspace.js";
+import { AskAgain, type Context, type Handler } from "./context.js";
+import { handlers } from "./handlers.js";
+import { hashOf, remember, replay, scopeOf } from "./idempotency.js";
+import { Identities, type Known, requireRole, signOfLife } from "./identity.js";
+import { checked, type EngineCall, extras, type Outcome, refusal } from "./outcome.js";
+import { ClaimsMade, QueueHeads } from "./read-ahead.js";
+import type { SessionRow } from "./rows.js";
+import { sessionEnded } from "./sessions.js";
+import type { Tx } from "./store.js";
+import { taskState } from "./task-state.js";
+import { WOKEN_PER_CALL, wake, wakeTask } from "./wake.js";
+import { undoGrant } from "./work.js";
+
+/** A refusal that had already written: its transaction must be undone. */
+export class RefusalWrote extends Error {
+  constructor(readonly refusal: DibsError) {
+    super("A refused call had written.");
+  }
+}
+
+// What these change is remembered by Identities.
+export const CHANGES_IDENTITIES: ReadonlySet<string> = new Set(
+  Object.values({ ...agentOperations, ...sessionOperations, ...workspaceOperations } as Record<string, Operation>)
+    .filter((operation) => operation.effect === "write")
+    .map((operation) => operation.name),
+);
+
+// These take from the head of the queue, or leave it alone.
+const LEAVES_HEADS: ReadonlySet<string> = new Set(["claim_next_task", "heartbeat_task", "complete_task"]);
+
+/** What the calls of one transaction share. */
+export interface Shared {
+  readonly tx: Tx;
+  readonly mode: "read" | "write";
+  /** Whether calls may still ask again. */
+  readonly patient: boolean;
+  readonly effects: { woke: boolean };
+  readonly due: { more: boolean };
+  /** Sessions of a read whose sign of life is still to be written. */
+  readonly touched: SessionRow[];
+  readonly heads: QueueHeads;
+}
+
+/** Performs the calls of one transaction, and keeps between transactions what spares the next one a look. */
+export class Calls {
+  readonly identities = new Identities();
+  readonly #claimsMade = new ClaimsMade();
+  readonly #heads = new QueueHeads();
+  /** Unacknowledged notices by session, while nobody wrote any. */
+  readonly #noticeCounts = new Map<string, number>();
+  #noticeWrites = 0;
+  #othersVersion = -1;
+  #othersQueueVersion = -1;
+
+  /** In the order of the calls; nothing for those that ask again. */
+  async perform(
+    tx: Tx,
+    calls: readonly EngineCall[],
+    asked: Pick<Shared, "mode" | "patient" | "effects" | "touched">,
+  ): Promise<(Outcome | undefined)[]> {
+    if (tx.othersVersion !== this.#othersVersion) {
+      this.forget();
+      this.#othersVersion = tx.othersVersion;
+    }
+    if (tx.othersQueueVersion !== this.#othersQueueVersion) {
+      this.#heads.spoil();
+      this.#claimsMade.forget();
+      this.#othersQueueVersion = tx.othersQueueVersion;
+    }
+    const due = { more: false };
+    if (asked.mode === "write") {
+      const woken = await wake(tx, WOKEN_PER_CALL * calls.length);
+      due.more = woken.more;
+      if (woken.count > 0) {
+        asked.effects.woke = true;
+        this.#heads.spoil();
+      }
+    }
+    const outcomes: (Outcome | undefined)[] = [];
+    this.#heads.expect(calls.reduce((sum, call) => sum + (call.name === "claim_next_task" ? 1 : 0), 0));
+    const shared: Shared = { tx, ...asked, due, heads: this.#heads };
+    for (const call of calls) outcomes.push(await this.#one(shared, call));
+    return outcomes;
+  }
+
+  async #one(shared: Shared, call: EngineCall): Promise<Outcome | undefined> {
+    const { tx } = shared;
+    let writesBefore = tx.writes;
+    try {
+      const context = await this.#context(shared, call);
+      if (shared.due.more && (await wokeNamed(context, call))) shared.heads.spoil();
+      writesBefore = tx.writes;
+      const outcome = await this.#answer(context, call);
+      if (CHANGES_IDENTITIES.has(call.name)) this.identities.forget();
+      return outcome;
+    } catch (fault) {
+      if (fault instanceof AskAgain) return undefined;
+      if (!isDibsError(fault)) throw fault;
+      if (tx.writes > writesBefore) throw new RefusalWrote(fault);
+      return refusal(fault, tx.nowMs, 0);
+    } finally {
+      if (!LEAVES_HEADS.has(call.name) && !isRead(call)) shared.heads.spoil();
+    }
+  }
+
+  forget(): void {
+    this.identities.forget();
+    this.#claimsMade.forget();
+    this.#heads.spoil();
+    this.#noticeCounts.clear();
+  }
+
+  async #context(shared: Shared, call: EngineCall): Promise<Context> {
+    const { tx, effects, due, heads } = shared;
+    const identities = this.identities;
+    const known = await identities.identify(tx, call.caller.identity, shared.mode);
+    if (call.name !== "undo_grant") requireRole(operations[call.name], known);
+    const session = await this.#session(shared, call, known);
+    return {
+      tx,
+      nowMs: tx.nowMs,
+      workspaceId: known.agent.workspace_id,
+      settings: known.settings,
+      agent: known.agent,
+      role: known.role,
+      session,
+      ifVersion: call.caller.ifVersion,
+      due,
+      heads,
+      claimsMade: this.#claimsMade,
+      patient: shared.patient,
+      noticeCount: (of) => this.#noticeCount(tx, of),
+      holder: async () => session ?? (await identities.openImplicit(tx, known.agent)),
+      woke: () => {
+        effects.woke = true;
+      },
+    };
+  }
+
+  async #noticeCount(tx: Tx, session: SessionRow | null): Promise<number> {
+    if (!session) return 0;
+    if (tx.notes.noticeWrites !== this.#noticeWrites) {
+      this.#noticeCounts.clear();
+      this.#noticeWrites = tx.notes.noticeWrites;
+    }
+    let count = this.#noticeCounts.get(session.id);
+    if (count === undefined) {
+      count = await tx.notes.noticeCount(session.id);
+      this.#noticeCounts.set(session.id, count);
+    }
+    return count;
+  }
+
+  async #session({ tx, mode, touched }: Shared, call: EngineCall, known: Known): Promise<SessionRow | null> {
+    const { sessionId } = call.caller;
+    if (sessionId === undefined) return this.identities.implicitSession(tx, known.agent);
+    const session = await this.identities.session(tx, known.agent, sessionId);
+    const ended = session.state !== "open" || (session.expires_at !== null && session.expires_at <= tx.nowMs);
+    if (ended) {
+      if (isRead(call) || call.name === "end_session" || call.name === "open_session") return session;
+      throw sessionEnded(session);
+    }
+    if (mode === "write") return this.identities.touch(tx, session);
+    if (signOfLife(session, tx.nowMs)) touched.push(session);
+    return session;
+  }
+
+  async #answer(context: Context, call: EngineCall): Promise<Outcome> {
+    const notices = await context.noticeCount(context.session);
+    const { nowMs } = context;
+    if (call.name === "undo_grant") {
+      const { task_id, lease_id } = call.input as { task_id: string; lease_id: string };
+      const reply = await undoGrant(context, task_id, lease_id);
+      return { ok: true, status: 200, text: JSON.stringify(reply.body), notices, nowMs };
+    }
+    const operation: Operation = operations[call.name];
+    const key = operation.effect === "write" ? call.caller.idempotencyKey : undefined;
+    const scope = key === undefined ? undefined : scopeOf(context, operation, call.input, key);
+    const bodyHash = scope === undefined ? "" : hashOf(call.input);
+    if (scope !== undefined) {
+      const first = await replay(context, scope, bodyHash);
+      if (first) {
+        const text = first.text ?? checked(operation, first.reply?.body);
+        return { ok: true, status: first.status, text, replayed: true, notices, nowMs };
+      }
+    }
+    const reply = await (handlers[call.name] as Handler<unknown>)(context, call.input);
+    if (reply.refusal) return refusal(reply.refusal, nowMs, notices);
+    const status = reply.status ?? operation.status ?? 200;
+    const text = checked(operation, reply.body);
+    if (scope !== undefined) await remember(context, scope, bodyHash, reply, status, text);
+    return { ok: true, status, text, notices, nowMs, ...extras(reply, nowMs) };
+  }
+}
+
+export function isRead(call: EngineCall): boolean {
+  return call.name !== "undo_grant" && operations[call.name].effect === "read";
+}
+
+/** With more tasks due than were woken, the one a write names is woken first, so that no handler meets a dead lease. */
+async function wokeNamed(context: Context, call: EngineCall): Promise<boolean> {
+  const id = call.input.task_id;
+  if (typeof id !== "string" || isRead(call)) return false;
+  const row = await context.tx.tasks.byId(context.workspaceId, id);
+  if (row?.status !== "claimed" || taskState(row, context.nowMs).held) return false;
+  await wakeTask(context.tx, row);
+  return true;
+}

@@ -1,0 +1,70 @@
+import { type AdminAction, type AdminResult, runAdmin } from "./admin.js";
+import { Engine } from "./engine.js";
+import type { BatchResult, EngineCall } from "./outcome.js";
+import type { Store } from "./store.js";
+
+/**
+ * The engines of one store: as many as it takes transactions at once. Batches start in the order they came in, each on
+ * the next engine that is free.
+ */
+export class Engines {
+  readonly #free: Engine[];
+  readonly #queue: ((engine: Engine) => void)[] = [];
+  readonly #count: number;
+  #watch: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly store: Store,
+    /** Told of changes by others, while `watch` is on. */
+    private readonly onChanged: () => void,
+  ) {
+    this.#count = store.transactionsMax;
+    this.#free = Array.from({ length: this.#count }, () => new Engine(store));
+  }
+
+  async run(calls: readonly EngineCall[]): Promise<BatchResult> {
+    const result = await this.#onNext((engine) => engine.run(calls));
+    if (result.woke) this.store.announce?.();
+    return result;
+  }
+
+  admin<A extends AdminAction>(action: A, input: object): Promise<AdminResult<A>> {
+    return this.#onNext(() => runAdmin(this.store, action, input));
+  }
+
+  async #onNext<T>(work: (engine: Engine) => Promise<T>): Promise<T> {
+    const engine = this.#free.shift() ?? (await new Promise<Engine>((resolve) => this.#queue.push(resolve)));
+    try {
+      return await work(engine);
+    } finally {
+      const next = this.#queue.shift();
+      if (next) next(engine);
+      else this.#free.push(engine);
+    }
+  }
+
+  /** While on, `onChanged` is told of other processes' writes, within 100 ms. */
+  watch(on: boolean): void {
+    clearInterval(this.#watch);
+    if (!on) return;
+    // What was committed between the waiter's look and now is found by one more look.
+    void this.store.changedElsewhere();
+    this.onChanged();
+    this.#watch = setInterval(async () => {
+      if (await this.store.changedElsewhere()) this.onChanged();
+    }, this.store.watchEveryMs);
+  }
+
+  /** Resolves when all that was asked for is done. */
+  async close(): Promise<void> {
+    clearInterval(this.#watch);
+    const all: Promise<unknown>[] = [];
+    for (let nth = 0; nth < this.#count; nth += 1) {
+      all.push(
+        this.#free.length > 0 ? (this.#free.pop() as never) : new Promise((resolve) => this.#queue.push(resolve)),
+      );
+    }
+    await Promise.all(all);
+    await this.store.close();
+  }
+}

@@ -1,0 +1,186 @@
+import { isDibsError } from "../contract/errors.js";
+import type { Store, TransactionMode, Tx, Wants } from "../core/store.js";
+import { DecidingClock, systemTime, type TimeSource } from "./clock.js";
+import type { SqlValue } from "./driver.js";
+import { PostgresDb } from "./postgres-db.js";
+import { isLost, translatePostgresFault } from "./postgres-faults.js";
+import { migratePostgres } from "./postgres-migrate.js";
+import { PostgresPool, type PostgresSettings } from "./postgres-pool.js";
+import { readTasks } from "./sql/read-tasks.js";
+import { verbsOf } from "./sql/verbs.js";
+
+export interface PostgresOptions extends PostgresSettings {
+  /** Tests inject time here, in place of the database's. */
+  readonly time?: TimeSource;
+  readonly onForwardJump?: (jumpMs: number) => void;
+  /** Another node says that something became claimable. */
+  readonly onHint?: () => void;
+  /** Whether a schema that is too old is brought up to date, or refused. */
+  readonly migrate?: boolean;
+}
+
+// Everybody who writes holds it together; who changes identities (agents, keys, sessions, settings) holds it alone, so
+// that what nodes remember of them is exact for a whole transaction.
+const IDENTITIES = 0x64696274;
+const LOCK_SHARED = `SELECT pg_advisory_xact_lock_shared(${IDENTITIES})`;
+const LOCK_ALONE = `SELECT pg_advisory_xact_lock(${IDENTITIES})`;
+
+// The database's clock, read after the locks (R2), with what bounds it from below: what was persisted last.
+const BEGIN = `SELECT w.wall_ms, c.offset_ms, greatest(c.last_ms, (SELECT at FROM events ORDER BY id DESC LIMIT 1)) AS last_ms,
+  v.identities, v.notices,
+  EXISTS (SELECT 1 FROM tasks WHERE wakes_at IS NOT NULL AND wakes_at <= w.wall_ms + c.offset_ms) OR EXISTS (
+    SELECT 1 FROM sessions WHERE state = 'open' AND expires_at IS NOT NULL AND expires_at <= w.wall_ms + c.offset_ms
+  ) AS may_be_due
+  FROM clock c, versions v, (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS wall_ms) w`;
+
+/** So old may the persisted time get: renewals write no event that would tell it. */
+const PERSIST_CLOCK_MS = 500;
+// Whoever finds it locked leaves it to the other.
+const PERSIST_CLOCK = `UPDATE clock SET last_ms = ? WHERE last_ms < ?
+  AND id = (SELECT id FROM clock FOR UPDATE SKIP LOCKED)`;
+
+/** Two, so that one is worked on while the other waits for the database. */
+const TRANSACTIONS_MAX = 2;
+
+interface Begun {
+  readonly wall_ms: number;
+  readonly offset_ms: number;
+  readonly last_ms: number;
+  readonly identities: number;
+  readonly notices: number;
+  readonly may_be_due: boolean;
+}
+
+/** Opens (and where needed migrates) the Postgres store: any number of nodes share one database, none special (R57). */
+export async function openPostgres(options: PostgresOptions): Promise<Store> {
+  const pool = new PostgresPool(options);
+  try {
+    const client = await pool.connect();
+    try {
+      await migratePostgres(client, { apply: options.migrate ?? true });
+    } finally {
+      client.release();
+    }
+    await pool.listen(options.onHint);
+    return new PostgresStore(pool, options);
+  } catch (fault) {
+    await pool.end();
+    throw isDibsError(fault) ? fault : translatePostgresFault(fault, pool.where);
+  }
+}
+
+class PostgresStore implements Store {
+  readonly transactionsMax = TRANSACTIONS_MAX;
+  readonly watchEveryMs: number;
+  readonly #clock: DecidingClock;
+  readonly #injected: boolean;
+  #wallMs = 0;
+  #transactions = 0;
+  #seenEvent = -1;
+
+  constructor(
+    private readonly pool: PostgresPool,
+    options: PostgresOptions,
+  ) {
+    // Hints come at once; without them, or should one be missed, this is how long others' work is not seen.
+    this.watchEveryMs = pool.named ? 500 : 50;
+    const { time } = options;
+    this.#injected = time !== undefined;
+    const monotonicMs = (time ?? systemTime).monotonicMs;
+    const source = { wallMs: time?.wallMs ?? (() => this.#wallMs), monotonicMs };
+    this.#clock = new DecidingClock(source, options.onForwardJump ?? (() => {}));
+  }
+
+  async transaction<T>(mode: TransactionMode, body: (tx: Tx) => Promise<T>, wants: Wants = {}): Promise<T> {
+    const reads = mode === "read";
+    let lost = false;
+    try {
+      const client = await this.pool.connect();
+      const db = new PostgresDb(client, !reads, this.pool.named);
+      try {
+        const { tx, begun, noticeWritesAtStart } = await this.#begin(db, reads, wants);
+        const result = await body(tx);
+        const changed = {
+          identities: wants.changesIdentities === true,
+          notices: tx.notes.noticeWrites !== noticeWritesAtStart,
+        };
+        await db.commit(reads ? [] : closing(tx, begun, changed));
+        return result;
+      } catch (fault) {
+        lost = isLost(fault);
+        if (!lost) await client.query("ROLLBACK").catch(() => (lost = true));
+        throw fault;
+      } finally {
+        client.release(lost);
+      }
+    } catch (fault) {
+      throw isDibsError(fault) ? fault : translatePostgresFault(fault, this.pool.where);
+    }
+  }
+
+  /** Everything is sent at once: the begin, the locks, the tasks that will be read, and last the clock. */
+  async #begin(db: PostgresDb, reads: boolean, wants: Wants) {
+    const first = db.send(reads ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN");
+    const locked = reads ? undefined : db.send(wants.changesIdentities ? LOCK_ALONE : LOCK_SHARED);
+    const wanted = reads || !wants.taskIds?.length ? undefined : this.#keep(db, wants.taskIds);
+    const clock = wanted ? wanted.then(() => db.send(BEGIN)) : db.send(BEGIN);
+    const [, , , { rows }] = await Promise.all([first, locked, wanted, clock]);
+    const begun = rows[0] as Begun;
+    this.#wallMs = begun.wall_ms;
+    const nowMs = this.#clock.read({ last_ms: begun.last_ms, offset_ms: begun.offset_ms, boot: "", uptime_ms: 0 });
+    this.#transactions += 1;
+    const verbs = verbsOf(db, begun.notices);
+    const tx: Tx = {
+      nowMs,
+      othersVersion: begun.identities,
+      othersQueueVersion: this.#transactions,
+      shared: true,
+      mayBeDue: this.#injected || begun.may_be_due || nowMs > begun.wall_ms + begun.offset_ms,
+      get writes() {
+        return db.writes;
+      },
+      ...verbs,
+    };
+    return { tx, begun, noticeWritesAtStart: verbs.notes.noticeWrites };
+  }
+
+  /** Locks the tasks that calls name, in one order for everybody, and keeps their rows. */
+  async #keep(db: PostgresDb, taskIds: readonly string[]): Promise<void> {
+    const from = `FROM tasks q WHERE q.id IN (${db.dialect.textsOf})`;
+    for (const row of await readTasks(db, { from, params: [JSON.stringify(taskIds)] })) db.kept.set(row);
+  }
+
+  async changedElsewhere(): Promise<boolean> {
+    let last: number;
+    try {
+      last = await this.pool.lastEvent();
+    } catch {
+      // Nobody waits for this answer who could be told; who looks because of it learns what is wrong.
+      return true;
+    }
+    const changed = last !== this.#seenEvent && this.#seenEvent !== -1;
+    this.#seenEvent = last;
+    return changed;
+  }
+
+  announce(): void {
+    this.pool.notify();
+  }
+
+  close(): Promise<void> {
+    return this.pool.end();
+  }
+}
+
+/** What a transaction writes of itself, at its end so that others wait for it as short as may be. */
+function closing(
+  tx: Tx,
+  begun: Begun,
+  changed: { identities: boolean; notices: boolean },
+): [string, readonly SqlValue[]][] {
+  const statements: [string, readonly SqlValue[]][] = [];
+  if (tx.nowMs - begun.last_ms > PERSIST_CLOCK_MS) statements.push([PERSIST_CLOCK, [tx.nowMs, tx.nowMs]]);
+  if (changed.identities) statements.push(["UPDATE versions SET identities = identities + 1", []]);
+  if (changed.notices) statements.push(["UPDATE versions SET notices = notices + 1", []]);
+  return statements;
+}
