@@ -6,9 +6,10 @@ import { sessionOperations } from "../contract/session.js";
 import { workspaceOperations } from "../contract/workspace.js";
 import { AskAgain, type Context, type Handler } from "./context.js";
 import { handlers } from "./handlers.js";
-import { hashOf, remember, replay, scopeOf } from "./idempotency.js";
+import { Forgetting, hashOf, remember, replay, scopeOf } from "./idempotency.js";
 import { Identities, type Known, requireRole, signOfLife } from "./identity.js";
 import { checked, type EngineCall, extras, type Outcome, refusal } from "./outcome.js";
+import { Prefetched } from "./prefetch.js";
 import { ClaimsMade, QueueHeads } from "./read-ahead.js";
 import type { SessionRow } from "./rows.js";
 import { sessionEnded } from "./sessions.js";
@@ -45,6 +46,7 @@ export interface Shared {
   /** Sessions of a read whose sign of life is still to be written. */
   readonly touched: SessionRow[];
   readonly heads: QueueHeads;
+  readonly prefetched: Prefetched;
 }
 
 /** Performs the calls of one transaction, and keeps between transactions what spares the next one a look. */
@@ -52,6 +54,7 @@ export class Calls {
   readonly identities = new Identities();
   readonly #claimsMade = new ClaimsMade();
   readonly #heads = new QueueHeads();
+  readonly #forgetting = new Forgetting();
   /** Unacknowledged notices by session, while nobody wrote any. */
   readonly #noticeCounts = new Map<string, number>();
   #noticeWrites = 0;
@@ -84,7 +87,11 @@ export class Calls {
     }
     const outcomes: (Outcome | undefined)[] = [];
     this.#heads.expect(calls.reduce((sum, call) => sum + (call.name === "claim_next_task" ? 1 : 0), 0));
-    const shared: Shared = { tx, ...asked, due, heads: this.#heads };
+    const ahead = { identities: this.identities, heads: this.#heads, claimsMade: this.#claimsMade };
+    const writes = asked.mode === "write";
+    if (writes) await this.#forgetting.now(tx);
+    const prefetched = writes ? await Prefetched.of(tx, calls, ahead) : new Prefetched(tx);
+    const shared: Shared = { tx, ...asked, due, heads: this.#heads, prefetched };
     for (const call of calls) outcomes.push(await this.#one(shared, call));
     return outcomes;
   }
@@ -135,6 +142,8 @@ export class Calls {
       heads,
       claimsMade: this.#claimsMade,
       patient: shared.patient,
+      prefetched: shared.prefetched,
+      project: (idOrKey) => identities.project(tx, known.agent.workspace_id, idOrKey),
       noticeCount: (of) => this.#noticeCount(tx, of),
       holder: async () => session ?? (await identities.openImplicit(tx, known.agent)),
       woke: () => {
@@ -181,7 +190,7 @@ export class Calls {
     }
     const operation: Operation = operations[call.name];
     const key = operation.effect === "write" ? call.caller.idempotencyKey : undefined;
-    const scope = key === undefined ? undefined : scopeOf(context, operation, call.input, key);
+    const scope = key === undefined ? undefined : scopeOf(context.agent.id, operation, call.input, key);
     const bodyHash = scope === undefined ? "" : hashOf(call.input);
     if (scope !== undefined) {
       const first = await replay(context, scope, bodyHash);

@@ -1,8 +1,9 @@
 import type { DibsError } from "../contract/errors.js";
 import type { Role } from "../contract/operation.js";
 import type { Settings } from "../contract/workspace.js";
+import type { Prefetched } from "./prefetch.js";
 import type { ClaimsMade, QueueHeads } from "./read-ahead.js";
-import type { AgentRow, SessionRow, TaskRow } from "./rows.js";
+import type { AgentRow, ProjectRow, SessionRow, TaskRow } from "./rows.js";
 import type { Tx } from "./store.js";
 
 /** Everything a handler may use: the transaction, who asks, and what the call changes for others. */
@@ -28,6 +29,10 @@ export interface Context {
   readonly claimsMade: ClaimsMade;
   /** Whether more tasks are due by the clock than were woken in this transaction. */
   readonly due: { more: boolean };
+  /** What was read for all calls of this transaction together. */
+  readonly prefetched: Prefetched;
+  /** A project of the caller's workspace, by id or key. */
+  project(idOrKey: string): Promise<ProjectRow | undefined>;
   /** Whether the call may still ask again. */
   readonly patient: boolean;
   /** Something became claimable: waiting calls look again after the commit. */

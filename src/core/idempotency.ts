@@ -6,13 +6,27 @@ import { leaseLost } from "./leases.js";
 import { noticesOf } from "./notices.js";
 import type { TaskRow } from "./rows.js";
 import { seal, unseal } from "./sealed.js";
+import type { Tx } from "./store.js";
 import { taskState } from "./task-state.js";
 import { taskView } from "./task-view.js";
 import { taskOf } from "./tasks.js";
 
 /** So long a first answer is given again. */
 export const REMEMBERED_MS = 24 * 3600 * 1000;
-const FORGET_BATCH = 20;
+/** Forgotten in one transaction, and how long it is then left alone: room for 2,000 keys a second. */
+const FORGET_BATCH = 2_000;
+const FORGET_EVERY_MS = 1_000;
+
+/** Drops what is too old to be given again, now and then. */
+export class Forgetting {
+  #lastMs = 0;
+
+  async now(tx: Tx): Promise<void> {
+    if (tx.nowMs - this.#lastMs < FORGET_EVERY_MS) return;
+    this.#lastMs = tx.nowMs;
+    await tx.notes.forgetBefore(tx.nowMs - REMEMBERED_MS, FORGET_BATCH);
+  }
+}
 
 /** What is kept of a first answer: its text, or for a claim which grants it made (they are read anew). */
 type Kept =
@@ -27,12 +41,12 @@ interface Scope {
 }
 
 /** Names the first answer: the agent, the route with what stands in its path, and the key (R59). Throws `invalid_input`. */
-export function scopeOf(context: Context, operation: Operation, input: Record<string, unknown>, key: string): Scope {
+export function scopeOf(agentId: string, operation: Operation, input: Record<string, unknown>, key: string): Scope {
   if (key.length < 1 || key.length > 255) throw invalidInput("Idempotency-Key", "must have 1..255 characters");
   const inPath = operation.path.match(/:\w+/g)?.map((part) => input[part.slice(1)]) ?? [];
   const named = operation.secret ? sha256(key) : key;
   return {
-    name: [context.agent.id, operation.name, ...inPath, named].join("|"),
+    name: [agentId, operation.name, ...inPath, named].join("|"),
     seal: operation.secret ? key : undefined,
   };
 }
@@ -47,7 +61,7 @@ export async function replay(
   scope: Scope,
   bodyHash: string,
 ): Promise<{ status: number; text?: string; reply?: Reply } | null> {
-  const found = await context.tx.notes.remembered(scope.name, context.nowMs - REMEMBERED_MS);
+  const found = await context.prefetched.remembered(scope.name);
   if (!found) return null;
   if (found.body_hash !== bodyHash) {
     throw new DibsError(
@@ -87,6 +101,7 @@ export async function remember(
   const many = Object.hasOwn(reply.body as object, "tasks");
   const whole = scope.seal === undefined ? { status, text } : { status, sealed: seal(text, scope.seal) };
   const kept: Kept = grants.length > 0 ? { grants, many } : whole;
-  await context.tx.notes.remember(scope.name, bodyHash, JSON.stringify(kept), context.nowMs);
-  await context.tx.notes.forgetBefore(context.nowMs - REMEMBERED_MS, FORGET_BATCH);
+  const row = { scope: scope.name, body_hash: bodyHash, answer: JSON.stringify(kept) };
+  await context.tx.notes.remember(row.scope, bodyHash, row.answer, context.nowMs);
+  context.prefetched.remember(row);
 }

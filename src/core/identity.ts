@@ -1,9 +1,9 @@
-import { DibsError } from "../contract/errors.js";
+import { DibsError, isDibsError } from "../contract/errors.js";
 import type { Caller, Operation } from "../contract/operation.js";
 import { ROLES, type Role } from "../contract/operation.js";
 import { SETTINGS_DEFAULT, type Settings } from "../contract/workspace.js";
 import { newId, sha256 } from "./ids.js";
-import type { AgentRow, KeyRow, SessionRow, WorkspaceRow } from "./rows.js";
+import type { AgentRow, KeyRow, ProjectRow, SessionRow, WorkspaceRow } from "./rows.js";
 import type { Tx } from "./store.js";
 
 export const DEFAULT_WORKSPACE = "default";
@@ -33,6 +33,7 @@ export class Identities {
   #fileAgents = new Map<string, Known>();
   #sessions = new Map<string, SessionRow>();
   #implicit = new Map<string, SessionRow>();
+  #projects = new Map<string, ProjectRow>();
 
   forget(): void {
     this.#keys.clear();
@@ -40,6 +41,25 @@ export class Identities {
     this.#fileAgents.clear();
     this.#sessions.clear();
     this.#implicit.clear();
+    this.#projects.clear();
+  }
+
+  /** The caller's agent if it is known or can be read; undefined where a call would be refused, or has to write first. */
+  async lookUp(tx: Tx, identity: Caller["identity"]): Promise<Known | undefined> {
+    try {
+      return await this.identify(tx, identity, "read");
+    } catch (fault) {
+      if (fault instanceof NeedsWrite || isDibsError(fault)) return undefined;
+      throw fault;
+    }
+  }
+
+  /** A project by id or key. */
+  async project(tx: Tx, workspaceId: string, idOrKey: string): Promise<ProjectRow | undefined> {
+    const name = `${workspaceId}/${idOrKey}`;
+    const row = this.#projects.get(name) ?? (await tx.workspaces.project(workspaceId, idOrKey));
+    if (row) this.#projects.set(name, row);
+    return row;
   }
 
   /** The caller's agent, or 401; one answer for unknown, expired and revoked keys alike. */

@@ -15,7 +15,7 @@ export async function noticesOf(context: Context) {
   if (!session) return [];
   const waiting = await context.noticeCount(session);
   const recorded = waiting === 0 ? [] : (await tx.notes.notices(session.id, NOTICES_SHOWN)).map(noticeView);
-  const held = session.implicit ? [] : await tx.tasks.heldBySession(context.agent.id, session.id);
+  const held = session.implicit ? [] : await context.prefetched.expiring(context.workspaceId, session.id);
   const expiring = held
     .filter((row) => aboutToLapse(row, nowMs))
     .map((row) => ({

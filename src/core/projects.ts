@@ -14,7 +14,7 @@ type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 /** The project named (by id or key), the session's, or the default one. */
 export async function projectOf(context: Context, named: string | undefined): Promise<ProjectRow> {
   const wanted = named ?? context.session?.project_id ?? DEFAULT_PROJECT;
-  const project = await context.tx.workspaces.project(context.workspaceId, wanted);
+  const project = await context.project(wanted);
   if (project) return project;
   throw new DibsError(
     "not_found",

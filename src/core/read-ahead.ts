@@ -13,6 +13,8 @@ export class QueueHeads {
   #heads = new Map<string, TaskRow[]>();
   /** What was taken through one filter may still stand in what was read for another. */
   #taken = new Set<number>();
+  /** Agents to whom no ready task is assigned. */
+  #withoutOwn = new Set<string>();
 
   /** How many claims come together: so many tasks are worth reading at once. */
   expect(claims: number): void {
@@ -20,9 +22,18 @@ export class QueueHeads {
   }
 
   spoil(): void {
+    this.#withoutOwn.clear();
     if (this.#heads.size === 0) return;
     this.#heads = new Map();
     this.#taken = new Set();
+  }
+
+  /** Asks for all who will claim whether anything is assigned to them: mostly nothing is. */
+  async learnOwn(tx: Tx, workspaceId: string, agentIds: readonly string[]): Promise<void> {
+    const unknown = agentIds.filter((id) => !this.#withoutOwn.has(id));
+    if (unknown.length < 2) return;
+    const having = new Set(await tx.tasks.assignees(workspaceId, unknown));
+    for (const id of unknown) if (!having.has(id)) this.#withoutOwn.add(id);
   }
 
   /** The best task for the filter, left in place. */
@@ -39,6 +50,7 @@ export class QueueHeads {
 
   async #best(tx: Tx, filter: QueueFilter): Promise<TaskRow[] | undefined> {
     const everybodys = await this.#head(tx, filter, "", this.#limit);
+    if (this.#withoutOwn.has(filter.agentId)) return everybodys;
     const own = await this.#head(tx, filter, filter.agentId, 1);
     const [a, b] = [everybodys[0], own[0]];
     if (!a || !b) return b ? own : everybodys;
@@ -75,6 +87,14 @@ export class ClaimsMade {
 
   forget(): void {
     this.#atMost.clear();
+  }
+
+  /** Counts for all who will claim. */
+  async learn(tx: Tx, agentIds: readonly string[]): Promise<void> {
+    const unknown = agentIds.filter((id) => !this.#atMost.has(id));
+    if (unknown.length < 2) return;
+    for (const id of unknown) this.#atMost.set(id, 0);
+    for (const { agent_id, n } of await tx.claims.countLiveOf(unknown, tx.nowMs)) this.#atMost.set(agent_id, n);
   }
 
   /** The agent's live claims, or more, with `wanted` more on their way; exact when they would reach the limit. */

@@ -132,6 +132,10 @@ export interface TaskVerbs {
   due(nowMs: number, limit: number): Awaitable<TaskRow[]>;
   /** When the next task of the filter's workspace wakes by the clock; null when none will. */
   nextWake(workspaceId: string, nowMs: number): Awaitable<number | null>;
+  /** Those of the agents to whom ready tasks are assigned. */
+  assignees(workspaceId: string, agentIds: readonly string[]): Awaitable<string[]>;
+  /** What the sessions hold that ends before a third of its lease's length has passed; not locked. */
+  expiring(sessionIds: readonly string[], nowMs: number): Awaitable<TaskRow[]>;
   heldBySession(agentId: string, sessionId: string): Awaitable<TaskRow[]>;
   heldByAgent(agentId: string): Awaitable<TaskRow[]>;
 }
@@ -201,6 +205,8 @@ export interface LeaseVerbs {
 export interface ClaimVerbs {
   /** Live leases of an agent, counted up to `limit`. */
   countLive(agentId: string, nowMs: number, limit: number): Awaitable<number>;
+  /** Live leases of each of the agents that has any. */
+  countLiveOf(agentIds: readonly string[], nowMs: number): Awaitable<{ agent_id: string; n: number }[]>;
   /** Everything held now, as the claims table shows it. */
   list(
     workspaceId: string,
@@ -208,6 +214,12 @@ export interface ClaimVerbs {
     nowMs: number,
     page: Page,
   ): Awaitable<ClaimRecord[]>;
+}
+
+export interface Remembered {
+  readonly scope: string;
+  readonly body_hash: string;
+  readonly answer: string;
 }
 
 export interface NoteVerbs {
@@ -225,7 +237,9 @@ export interface NoteVerbs {
   noticeCount(sessionId: string): Awaitable<number>;
   ackNotices(sessionId: string, ids: readonly string[]): Awaitable<number>;
   /** The first answer to an idempotency key, if it is young enough. */
-  remembered(scope: string, sinceMs: number): Awaitable<{ body_hash: string; answer: string } | undefined>;
+  remembered(scope: string, sinceMs: number): Awaitable<Remembered | undefined>;
+  /** The same for many. */
+  rememberedOf(scopes: readonly string[], sinceMs: number): Awaitable<Remembered[]>;
   remember(scope: string, bodyHash: string, answer: string, nowMs: number): Awaitable<void>;
   forgetBefore(sinceMs: number, limit: number): Awaitable<void>;
 }

@@ -4,7 +4,7 @@ import { insertRows, LOCK_EVENTS, updateRows } from "./postgres-sets.js";
 import { type Db, type Dialect, type Guard, KeptTasks, type TaskTable, valuesOf } from "./sql/db.js";
 
 const POSTGRES: Dialect = {
-  textsOf: "SELECT json_array_elements_text(?::json)",
+  textsOf: "SELECT json_array_elements_text(?::json) AS text",
   numbersOf: "SELECT json_array_elements_text(?::json)::bigint",
   like: "ILIKE",
   join: "JOIN",

@@ -2,7 +2,7 @@ import type { SqliteDriver, SqliteStatement, SqlValue } from "./driver.js";
 import { type Db, type Dialect, type Guard, insertInto, KeptTasks, type TaskTable, valuesOf } from "./sql/db.js";
 
 const SQLITE: Dialect = {
-  textsOf: "SELECT value FROM json_each(?)",
+  textsOf: "SELECT value AS text FROM json_each(?)",
   numbersOf: "SELECT value FROM json_each(?)",
   like: "LIKE",
   join: "CROSS JOIN",

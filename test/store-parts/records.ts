@@ -189,7 +189,7 @@ export function recordTests(make: () => StoreUnderTest): void {
       await tx.notes.remember("a", "h2", "second", 100 + DAY_MS);
       await tx.notes.remember("b", "h", "b", 150);
       await tx.notes.remember("c", "h", "c", 160);
-      expect(await tx.notes.remembered("a", 99 + DAY_MS)).toEqual({ body_hash: "h2", answer: "second" });
+      expect(await tx.notes.remembered("a", 99 + DAY_MS)).toEqual({ scope: "a", body_hash: "h2", answer: "second" });
       expect(await tx.notes.remembered("a", 100 + DAY_MS)).toBeUndefined();
       await tx.notes.forgetBefore(160, 1);
       expect([await tx.notes.remembered("b", 0), (await tx.notes.remembered("c", 0))?.answer]).toEqual([

@@ -24,6 +24,13 @@ export function claimVerbs(db: Db): ClaimVerbs {
         ),
         (row) => row?.n ?? 0,
       ),
+    countLiveOf: (agentIds, nowMs) =>
+      db.all(
+        `SELECT holder_agent AS agent_id, count(*) AS n FROM tasks
+         WHERE status = 'claimed' AND holder_agent IN (${db.dialect.textsOf}) AND lease_until > ? GROUP BY holder_agent`,
+        JSON.stringify(agentIds),
+        nowMs,
+      ),
     list(workspaceId, filter, nowMs, page) {
       const where = ["t.workspace_id = ?", "t.status = 'claimed'", "t.queue = 2", "t.lease_until > ?"];
       const params: SqlValue[] = [workspaceId, nowMs];

@@ -4,7 +4,7 @@ import type { SqlValue } from "../driver.js";
 
 /** Where the dialects differ in words. */
 export interface Dialect {
-  /** A query of the texts in a JSON array that is bound as one parameter. */
+  /** A query of the texts in a JSON array that is bound as one parameter; its column is `text`. */
   readonly textsOf: string;
   /** The same for whole numbers. */
   readonly numbersOf: string;

@@ -63,7 +63,13 @@ export function noteVerbs(db: Db, noticeWritesBefore: number): NoteVerbs {
       );
     },
     remembered: (scope, sinceMs) =>
-      db.get("SELECT body_hash, answer FROM remembered WHERE scope = ? AND at > ?", scope, sinceMs),
+      db.get("SELECT scope, body_hash, answer FROM remembered WHERE scope = ? AND at > ?", scope, sinceMs),
+    rememberedOf: (scopes, sinceMs) =>
+      db.all(
+        `SELECT scope, body_hash, answer FROM remembered WHERE scope IN (${db.dialect.textsOf}) AND at > ?`,
+        JSON.stringify(scopes),
+        sinceMs,
+      ),
     remember: (scope, bodyHash, answer, nowMs) =>
       db.append("remembered", REMEMBERED, { scope, body_hash: bodyHash, answer, at: nowMs }, AGED_ONLY),
     forgetBefore: (sinceMs, limit) =>

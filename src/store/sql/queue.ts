@@ -1,7 +1,7 @@
 import { QUEUE } from "../../core/rows.js";
 import type { QueueFilter, TaskVerbs } from "../../core/verbs.js";
 import type { SqlValue } from "../driver.js";
-import type { Db } from "./db.js";
+import { after, type Db } from "./db.js";
 import { readTasks } from "./read-tasks.js";
 
 /**
@@ -31,7 +31,7 @@ interface Scan {
 const HAND_OUT = ["priority DESC", "seq"];
 
 /** Finding the next task is one index step: the queue's index stands in hand-out order, by assignment. */
-export function queueVerbs(db: Db): Pick<TaskVerbs, "ready" | "readyElsewhere" | "nextLapsed"> {
+export function queueVerbs(db: Db): Pick<TaskVerbs, "ready" | "readyElsewhere" | "assignees" | "nextLapsed"> {
   const readyIn = async (filter: QueueFilter, assignedTo: string) => {
     const { table, where, params } = await scanOf(db, filter, assignedTo);
     // Other nodes may have changed the task since its label entry was read: what is locked decides.
@@ -44,6 +44,16 @@ export function queueVerbs(db: Db): Pick<TaskVerbs, "ready" | "readyElsewhere" |
     async ready(filter, assignedTo, limit) {
       return readTasks(db, { ...(await readyIn(filter, assignedTo)), order: HAND_OUT, limit, skipLocked: true });
     },
+    assignees: (workspaceId, agentIds) =>
+      after(
+        db.all<{ id: string }>(
+          `SELECT a.text AS id FROM (${db.dialect.textsOf}) AS a WHERE EXISTS (
+             SELECT 1 FROM tasks q WHERE q.workspace_id = ? AND q.assigned_to = a.text AND q.queue = ${QUEUE.ready})`,
+          JSON.stringify(agentIds),
+          workspaceId,
+        ),
+        (rows) => rows.map((row) => row.id),
+      ),
     async readyElsewhere(filter) {
       if (!db.locks) return false;
       for (const assignedTo of ["", filter.agentId]) {

@@ -4,7 +4,7 @@ import type { SqlValue } from "../driver.js";
 import { after, type Db, done, type Guard } from "./db.js";
 import type { LeaseColumns } from "./leases.js";
 import { queueVerbs } from "./queue.js";
-import { readTasks } from "./read-tasks.js";
+import { readTasks, SELECT_TASK } from "./read-tasks.js";
 import { listTasks } from "./task-list.js";
 
 const INSERT_COLUMNS = [
@@ -149,7 +149,9 @@ export function taskVerbs(db: Db): TaskVerbs {
 }
 
 /** What the clock frees, and what somebody holds. */
-function timeAndHolderVerbs(db: Db): Pick<TaskVerbs, "due" | "heldBySession" | "heldByAgent" | "nextWake"> {
+function timeAndHolderVerbs(
+  db: Db,
+): Pick<TaskVerbs, "due" | "expiring" | "heldBySession" | "heldByAgent" | "nextWake"> {
   return {
     due: (nowMs, limit) =>
       readTasks(db, {
@@ -159,6 +161,17 @@ function timeAndHolderVerbs(db: Db): Pick<TaskVerbs, "due" | "heldBySession" | "
         limit,
         skipLocked: true,
       }),
+    expiring: (sessionIds, nowMs) =>
+      db.all<TaskRow>(
+        `${SELECT_TASK} WHERE t.status = 'claimed' AND t.lease_until > ? AND s.id IN (${db.dialect.textsOf})
+         AND t.holder_agent = s.agent_id
+         AND ((t.lease_until - ?) * 3 < t.lease_seconds * 1000 OR (s.expires_at - ?) * 3 < t.lease_seconds * 1000)
+         ORDER BY t.seq`,
+        nowMs,
+        JSON.stringify(sessionIds),
+        nowMs,
+        nowMs,
+      ),
     heldBySession: (agentId, sessionId) =>
       readTasks(db, {
         from: "FROM tasks q WHERE q.status = 'claimed' AND q.holder_agent = ? AND q.holder_session = ?",
