@@ -1,15 +1,13 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { basename, dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { pino } from "pino";
-import { type Config, version } from "./config.js";
+import type { Config } from "./config.js";
 import { isDibsError } from "./contract/errors.js";
 import { type OpenStore, open } from "./index.js";
+import { packageFile, version } from "./package.js";
 
 export { type Config, readConfig } from "./config.js";
-
-const CONSOLE_DIR = fileURLToPath(new URL("../console/dist", import.meta.url));
 
 export interface Served {
   /** Where it listens, without a slash at the end. */
@@ -52,7 +50,7 @@ export async function serve(config: Config): Promise<Served> {
       isReady: () => store.ping(),
       config,
       mcp: async (request, credential) => (await mcp())(request, credential),
-      consoleDir: CONSOLE_DIR,
+      consoleDir: packageFile("console/dist"),
       log,
     });
     await http.listen({ host: config.host, port: config.port });
