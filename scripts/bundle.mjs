@@ -19,8 +19,16 @@ const ENTRIES = [
   "cli/run-operation",
 ];
 
-/** A native module, and a library that starts threads from its own files. */
-const EXTERNAL = ["better-sqlite3", "pino"];
+/** Left where they are installed. */
+const EXTERNAL = [
+  // A native module, and a driver with a native half that may be there.
+  "better-sqlite3",
+  "pg",
+  // Half of Fastify's code, which only a route with a JSON Schema or a test would load: none here has or is one.
+  "@fastify/ajv-compiler",
+  "@fastify/fast-json-stringify-compiler",
+  "light-my-request",
+];
 
 /** Writes the programs of dist/ with their source maps; returns all files it wrote, relative to the project. */
 export async function bundle() {

@@ -17,8 +17,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   // Where this package lies, and its version.
   package: ["node:*"],
   // The embedding door, and the engine behind it in this thread or in one of its own.
-  index: ["core", "store", "contract", "engine-host", "node:*"],
+  index: ["core", "store", "contract", "engine-host", "engine-inline", "node:*"],
   "engine-host": ["core", "store", "contract", "engine-thread", "node:*"],
+  "engine-inline": ["core", "store", "engine-host", "node:*"],
   "engine-thread": ["core", "store", "contract", "node:*"],
   server: ["*"],
   console: ["client", "contract", "react", "react-dom", "@tanstack/react-query", "zod"],
