@@ -4,6 +4,6 @@ import { install } from "./install.mjs";
 import { run, runTool, tools } from "./steps.mjs";
 
 install();
-build();
+await build();
 const status = runTool(tools.tsc, ["-p", "bench/tsconfig.json"]);
 process.exit(status || run(process.execPath, ["bench/dist/main.js", ...process.argv.slice(2)]));

@@ -1,28 +1,18 @@
-// Builds what changed: src/ to dist/ with tsc, console/ to console/dist/ with Vite.
+// Builds what changed: src/ to dist/ (types with tsc, programs with Rolldown), console/ to console/dist/ with Vite.
 import { createHash } from "node:crypto";
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root, run, runTool, say, tools } from "./steps.mjs";
 
 const CONSOLE_INPUTS = ["console", "src/client", "src/contract", "package-lock.json"];
-const LIBRARY_INPUTS = ["src", "tsconfig.json", "package-lock.json"];
+const LIBRARY_INPUTS = ["src", "scripts/bundle.mjs", "tsconfig.json", "package-lock.json"];
 
 /** Brings dist/ and console/dist/ up to date; ends the process when that fails. `force` builds whatever the stamps say. */
-export function build({ force = false } = {}) {
-  buildPart({ name: "dist", inputs: LIBRARY_INPUTS, result: "dist/cli/main.js", work: buildLibrary, force });
-  buildPart({
+export async function build({ force = false } = {}) {
+  await buildPart({ name: "dist", inputs: LIBRARY_INPUTS, result: "dist/cli/main.js", work: buildLibrary, force });
+  await buildPart({
     name: "console/dist",
     inputs: CONSOLE_INPUTS,
     result: "console/dist/index.html",
@@ -31,13 +21,13 @@ export function build({ force = false } = {}) {
   });
 }
 
-function buildPart({ name, inputs, result, work, force }) {
+async function buildPart({ name, inputs, result, work, force }) {
   const stampFile = `${root}node_modules/.dibs-setup/${name.replace("/", "-")}`;
   const hash = hashOf(inputs);
   if (!force && readIfThere(stampFile) === stamp(hash, result)) return;
   say(`Building ${name} …`);
   const startedAt = performance.now();
-  const status = work();
+  const status = await work();
   if (status !== 0) {
     say(`Building ${name} failed; the messages are above.`);
     process.exit(status);
@@ -53,25 +43,22 @@ function stamp(hash, result) {
   return existsSync(path) ? `${hash} ${statSync(path).mtimeMs}` : `${hash} missing`;
 }
 
-function buildLibrary() {
-  const status = runTool(tools.tsc, ["-p", "tsconfig.json"]);
+async function buildLibrary() {
+  const status = runTool(tools.tsc, ["-p", "tsconfig.json", "--emitDeclarationOnly"]);
   if (status !== 0) return status;
-  removeOrphans();
-  for (const file of filesUnder("src").filter((path) => !/\.tsx?$/.test(path))) {
-    const target = join(root, "dist", relative("src", file));
-    mkdirSync(dirname(target), { recursive: true });
-    copyFileSync(root + file, target);
-  }
+  // Only now: where this file is loaded, the bundler may still have to be installed.
+  const { bundle } = await import("./bundle.mjs");
+  removeOrphans(await bundle());
   // npm marks a package's bin on install, but here it is run from the place where it was built.
   if (existsSync(`${root}dist/cli/main.js`)) chmodSync(`${root}dist/cli/main.js`, 0o755);
   return 0;
 }
 
-/** tsc leaves the output of deleted sources behind, and imports of them would go on working here and nowhere else. */
-function removeOrphans() {
-  for (const file of filesUnder("dist")) {
-    const source = join(root, "src", relative("dist", file)).replace(/(\.d\.ts|\.js)(\.map)?$/, "");
-    if (!existsSync(source) && !existsSync(`${source}.ts`)) rmSync(root + file);
+/** Earlier builds leave types of deleted sources behind, and chunks that nothing imports any more. */
+function removeOrphans(bundled) {
+  for (const file of filesUnder("dist").filter((path) => !bundled.includes(path))) {
+    const source = join(root, "src", relative("dist", file)).replace(/\.d\.ts$/, ".ts");
+    if (!existsSync(source)) rmSync(root + file);
   }
 }
 
@@ -103,4 +90,4 @@ function readIfThere(path) {
   return existsSync(path) ? readFileSync(path, "utf8") : undefined;
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) build({ force: true });
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await build({ force: true });

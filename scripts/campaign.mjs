@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { build } from "./build.mjs";
 import { root, run, say, tools } from "./steps.mjs";
 
-build();
+await build();
 const report = join(mkdtempSync(join(tmpdir(), "dibs-campaign-")), "figures.jsonl");
 const chosen = process.argv.slice(2);
 const startedAt = performance.now();

@@ -29,6 +29,6 @@ export function runTests(chosen) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  build();
+  await build();
   await check();
 }

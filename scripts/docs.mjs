@@ -22,6 +22,6 @@ export async function generateDocs({ check = false } = {}) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  build();
+  await build();
   process.exit(await generateDocs({ check: process.argv.includes("--check") }));
 }

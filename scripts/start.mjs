@@ -5,7 +5,7 @@ import { install } from "./install.mjs";
 import { root } from "./steps.mjs";
 
 install();
-build();
+await build();
 
 // Under npm our parent is a shell that dies of npm's SIGTERM without passing it on: its end is the signal then.
 if (process.env.npm_lifecycle_event === "start") {

@@ -5,7 +5,7 @@ import { check, runTests } from "./check.mjs";
 import { install } from "./install.mjs";
 
 install();
-build();
+await build();
 const chosen = process.argv.slice(2);
 if (chosen.length > 0) process.exit(runTests(chosen));
 await check();

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
@@ -101,10 +100,4 @@ export function readConfig(overrides: Partial<Record<keyof z.input<typeof enviro
 /** The environment for a program that Dibs starts: this process's, with some variables added. */
 export function childEnvironment(added: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   return { ...process.env, ...added };
-}
-
-/** The package's version, as its own package.json says. */
-export function version(): string {
-  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
 }

@@ -1,10 +1,9 @@
 import { Worker } from "node:worker_threads";
 import { DibsError } from "./contract/errors.js";
 import type { AdminAction, AdminResult } from "./core/admin.js";
-import { Engines } from "./core/engines.js";
 import type { BatchResult, EngineCall } from "./core/outcome.js";
 import type { FromThread, ThreadData, ToThread } from "./engine-thread.js";
-import { openStore, type StoreOptions } from "./store/open.js";
+import type { StoreOptions } from "./store/open.js";
 
 export type EngineOptions = Omit<StoreOptions, "onHint">;
 
@@ -15,17 +14,6 @@ export interface EngineHost {
   /** While on, `onChanged` is told of other processes' writes within 100 ms. */
   watch(on: boolean): void;
   close(): Promise<void>;
-}
-
-/** The engine in the caller's own thread: no start-up cost, for commands that make a few calls. */
-export async function inlineEngine(url: string, options: EngineOptions, onChanged: () => void): Promise<EngineHost> {
-  const engines = new Engines(await openStore(url, { ...options, onHint: onChanged }), onChanged);
-  return {
-    run: (calls) => engines.run(calls),
-    admin: (action, input) => engines.admin(action, input),
-    watch: (on) => engines.watch(on),
-    close: () => engines.close(),
-  };
 }
 
 /** The engine in a worker thread; resolves once the store is open, rejects with why it can't be. */

@@ -1,7 +1,7 @@
 import type { Call, TextCall } from "./contract/operation.js";
 import type { AdminResult } from "./core/admin.js";
 import { App } from "./core/app.js";
-import { type EngineHost, type EngineOptions, inlineEngine, threadedEngine } from "./engine-host.js";
+import { type EngineHost, type EngineOptions, threadedEngine } from "./engine-host.js";
 
 export { DibsError, isDibsError } from "./contract/errors.js";
 export { operations } from "./contract/operations.js";
@@ -41,8 +41,12 @@ export async function open(options: OpenOptions): Promise<OpenStore> {
   const { store: url, thread = false, onFault, ...engineOptions } = options;
   let app: App | undefined;
   const onChanged = () => app?.hint();
-  const start = async (): Promise<EngineHost> =>
-    thread ? threadedEngine(url, engineOptions, onChanged) : inlineEngine(url, engineOptions, onChanged);
+  const start = async (): Promise<EngineHost> => {
+    if (thread) return threadedEngine(url, engineOptions, onChanged);
+    // A server's own thread never needs the core and the store.
+    const { inlineEngine } = await import("./engine-inline.js");
+    return inlineEngine(url, engineOptions, onChanged);
+  };
   const writer = await startWriter(start);
   const reader = thread ? new LateReader(start, writer, onFault) : undefined;
   app = new App({

@@ -1,15 +1,13 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { basename, dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-import { pino } from "pino";
-import { type Config, version } from "./config.js";
+import type { Logger } from "pino";
+import type { Config } from "./config.js";
 import { isDibsError } from "./contract/errors.js";
 import { type OpenStore, open } from "./index.js";
+import { packageFile, version } from "./package.js";
 
 export { type Config, readConfig } from "./config.js";
-
-const CONSOLE_DIR = fileURLToPath(new URL("../console/dist", import.meta.url));
 
 export interface Served {
   /** Where it listens, without a slash at the end. */
@@ -26,38 +24,22 @@ export interface Served {
 
 /** Opens the store and serves HTTP, MCP and the page. Rejects with a DibsError or the listener's error when it can't. */
 export async function serve(config: Config): Promise<Served> {
-  const log = pino({ level: config.logLevel, base: undefined }, pino.destination({ fd: 2, sync: true }));
+  const logging = startLog(config.logLevel);
   const opening = open({
     store: config.store,
     thread: true,
-    onFault: (operation, cause) => log.error({ operation, cause }, "a call failed for no reason of its caller's"),
-    onForwardJump: (jumpMs) =>
-      log.warn({ jumpMs }, "the wall clock jumped forward; leases were judged by the new time"),
+    onFault: async (operation, cause) =>
+      (await logging).error({ operation, cause }, "a call failed for no reason of its caller's"),
+    onForwardJump: async (jumpMs) =>
+      (await logging).warn({ jumpMs }, "the wall clock jumped forward; leases were judged by the new time"),
   });
-  // Loaded while the store's threads start on the other core: after a crash, agents wait for this.
-  const surface = import("./http/app.js");
-  const store = await opening;
   try {
-    const { createHttp } = await surface;
+    const [store, { http, loadMcp }] = await Promise.all([opening, makeHttp(config, opening, logging)]);
     const admin = await store.ensureAdmin(config.adminKey);
     const adminKeyFile = admin.key === undefined ? undefined : keepAdminKey(config.store, admin.key);
-    const mcp = once(async () => {
-      const { createMcpHttp } = await import("./mcp/http.js");
-      const onFault = (fault: unknown) => log.error({ err: fault }, "an MCP call failed");
-      return createMcpHttp({ call: store.call, version: version(), onFault });
-    });
-    const http = createHttp({
-      callText: store.callText,
-      signIn: { redeem: (code) => store.redeemSignInCode(code), drop: (token) => store.dropSignIn(token) },
-      isReady: () => store.ping(),
-      config,
-      mcp: async (request, credential) => (await mcp())(request, credential),
-      consoleDir: CONSOLE_DIR,
-      log,
-    });
     await http.listen({ host: config.host, port: config.port });
     // Only now: its library takes a tenth of a second to load, which no other call should wait for.
-    void mcp();
+    void loadMcp();
     const url = urlOf(config.host, (http.server.address() as AddressInfo).port);
     const newSignInLink = async () => `${url}/#code=${(await store.issueSignInCode()).code}`;
     const signInLink = await newSignInLink();
@@ -68,9 +50,38 @@ export async function serve(config: Config): Promise<Served> {
     });
     return { url, signInLink, newSignInLink, stop, ...(adminKeyFile === undefined ? {} : { adminKeyFile }) };
   } catch (fault) {
-    await closeQuietly(store);
+    await closeQuietly(opening);
     throw fault;
   }
+}
+
+async function startLog(level: string): Promise<Logger> {
+  const { pino } = await import("pino");
+  return pino({ level, base: undefined }, pino.destination({ fd: 2, sync: true }));
+}
+
+/** Made while the store's thread starts on the other core: after a crash, agents wait for this. */
+async function makeHttp(config: Config, opening: Promise<OpenStore>, logging: Promise<Logger>) {
+  const log = await logging;
+  const { createHttp } = await import("./http/app.js");
+  const loadMcp = once(async () => {
+    const { createMcpHttp } = await import("./mcp/http.js");
+    const onFault = (fault: unknown) => log.error({ err: fault }, "an MCP call failed");
+    return createMcpHttp({ call: (await opening).call, version: version(), onFault });
+  });
+  const http = createHttp({
+    callText: async (...call) => (await opening).callText(...call),
+    signIn: {
+      redeem: async (code) => (await opening).redeemSignInCode(code),
+      drop: async (token) => (await opening).dropSignIn(token),
+    },
+    isReady: async () => (await opening).ping(),
+    config,
+    mcp: async (request, credential) => (await loadMcp())(request, credential),
+    consoleDir: packageFile("console/dist"),
+    log,
+  });
+  return { http, loadMcp };
 }
 
 function urlOf(host: string, port: number): string {
@@ -87,9 +98,9 @@ function keepAdminKey(store: string, key: string): string {
   return file;
 }
 
-async function closeQuietly(store: OpenStore): Promise<void> {
+async function closeQuietly(opening: Promise<OpenStore>): Promise<void> {
   try {
-    await store.close();
+    await (await opening).close();
   } catch (fault) {
     // The fault that made us close is the one to tell; a refusal here adds nothing to it.
     if (!isDibsError(fault)) throw fault;

@@ -12,11 +12,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   client: ["contract", "zod"],
   http: ["contract", "zod", "fastify", "node:*"],
   mcp: ["contract", "zod", "@modelcontextprotocol/server", "node:*"],
-  cli: ["client", "contract", "config", "index", "server", "mcp/stdio", "zod", "commander", "node:*"],
+  cli: ["client", "contract", "config", "package", "index", "server", "mcp/stdio", "zod", "commander", "node:*"],
   config: ["zod", "node:*"],
+  // Where this package lies, and its version.
+  package: ["node:*"],
   // The embedding door, and the engine behind it in this thread or in one of its own.
-  index: ["core", "store", "contract", "engine-host", "node:*"],
+  index: ["core", "store", "contract", "engine-host", "engine-inline", "node:*"],
   "engine-host": ["core", "store", "contract", "engine-thread", "node:*"],
+  "engine-inline": ["core", "store", "engine-host", "node:*"],
   "engine-thread": ["core", "store", "contract", "node:*"],
   server: ["*"],
   console: ["client", "contract", "react", "react-dom", "@tanstack/react-query", "zod"],

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { Dibs } from "../client/dibs.js";
 import { EXIT } from "../contract/errors.js";
+import { packageFile } from "../package.js";
 import type { Output } from "./output.js";
 import { spawnWith } from "./spawn-with.js";
 
@@ -136,7 +136,7 @@ class Play {
   }
 
   #start(agent: string, words: readonly string[], stdio: ("pipe" | "ignore" | "inherit")[]): ChildProcess {
-    const main = fileURLToPath(new URL("./main.js", import.meta.url));
+    const main = packageFile("dist/cli/main.js");
     const color = this.#output.screen().paint.red("") === "" ? "NO_COLOR" : "FORCE_COLOR";
     const variables = { DIBS_STORE: this.#store, DIBS_AGENT: agent, DIBS_URL: "", DIBS_SESSION: "", [color]: "1" };
     const child = spawnWith(variables, [process.execPath, main, ...words], { stdio });

@@ -1,5 +1,6 @@
-import { readConfig, version } from "../config.js";
+import { readConfig } from "../config.js";
 import { EXIT } from "../contract/errors.js";
+import { version } from "../package.js";
 import { connect } from "./connect.js";
 import { failureOf } from "./failure.js";
 import type { Output } from "./output.js";

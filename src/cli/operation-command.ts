@@ -1,8 +1,9 @@
-import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { operations } from "../contract/operations.js";
 import type { CommandRow } from "./commands.js";
 import { usage } from "./failure.js";
 import { clearOption, flagsOf } from "./flags.js";
+import { LateCommand } from "./late-command.js";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -11,19 +12,17 @@ export type Finish = (exit: number) => void;
 
 /** The command of one row of the table: arguments, flags and help made from its operation. */
 export function operationCommand(row: CommandRow, finish: Finish): Command {
-  const command = new Command(row.words.split(" ").at(-1));
   const chosen = [operations[row.operation], ...(row.named ? [operations[row.named]] : [])];
-  command.description(chosen.map(({ summary }) => summary).join(" With an id: "));
   const positionals = row.positionals ?? [];
+  const flags = () => chosen.flatMap((operation) => flagsOf(operation, taken(row, positionals)));
+  const command = new LateCommand(row.words.split(" ").at(-1), (self) => {
+    const byField = new Map(flags().map((flag) => [flag.field, flag]));
+    for (const option of [...byField.values()].flatMap((flag) => flag.options)) self.addOption(option);
+    for (const option of sharedOptions(row)) self.addOption(option);
+  });
+  command.description(chosen.map(({ summary }) => summary).join(" With an id: "));
   for (const field of positionals) command.addArgument(new Argument(`<${label(field)}>`));
   if (row.named) command.addArgument(new Argument("[ID]", "the task; without it the next one"));
-  const flags = new Map(
-    chosen.flatMap((operation) =>
-      flagsOf(operation, taken(row, positionals)).map((flag) => [flag.field, flag] as const),
-    ),
-  );
-  for (const option of [...flags.values()].flatMap((flag) => flag.options)) command.addOption(option);
-  for (const option of sharedOptions(row)) command.addOption(option);
   command.addHelpText("after", ["", "Examples:", ...row.examples.map((example) => `  $ ${example}`)].join("\n"));
   command.action(async (...args: unknown[]) => {
     const self = args.at(-1) as Command;
@@ -32,7 +31,7 @@ export function operationCommand(row: CommandRow, finish: Finish): Command {
     const { Output } = await import("./output.js");
     const operation = operationFor(row, self.args.length > positionals.length);
     const input = {
-      ...Object.fromEntries([...flags.values()].map((flag) => [flag.field, flag.read(values)])),
+      ...Object.fromEntries(flags().map((flag) => [flag.field, flag.read(values)])),
       ...Object.fromEntries(((values.clear as string[]) ?? []).map((field) => [field, null])),
       ...positional(row, positionals, self.args),
     };

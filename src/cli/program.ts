@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { commands, groups } from "./commands.js";
+import { termOf } from "./late-command.js";
 import { type Finish, globalOptions, operationCommand } from "./operation-command.js";
 import { ownCommands } from "./own-commands.js";
 
@@ -28,6 +29,7 @@ export function buildProgram(version: string, finish: Finish): Command {
     .description(ABOUT)
     .version(version)
     .enablePositionalOptions()
+    .configureHelp({ subcommandTerm: termOf })
     .addHelpText("after", HELP);
   for (const [name, about] of Object.entries(groups)) program.command(name).description(about);
   for (const row of commands)

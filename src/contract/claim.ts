@@ -40,8 +40,8 @@ export const claimOperations = {
     summary: "Everything held now: who, what, why, since, until.",
     method: "GET",
     path: "/v1/claims",
-    input: claimFilters,
-    output: z.array(claimRow),
+    input: () => claimFilters,
+    output: () => z.array(claimRow),
     errors: ["not_found", "invalid_cursor"],
     role: "worker",
     effect: "read",
@@ -52,8 +52,8 @@ export const claimOperations = {
     summary: "The claims table in the older form `{claims, count}`.",
     method: "GET",
     path: "/v1/coordination/claims",
-    input: claimFilters,
-    output: z.object({ claims: z.array(claimRow), count: z.number() }),
+    input: () => claimFilters,
+    output: () => z.object({ claims: z.array(claimRow), count: z.number() }),
     errors: ["not_found", "invalid_cursor"],
     role: "worker",
     effect: "read",
@@ -63,22 +63,23 @@ export const claimOperations = {
     summary: "The log of what happened, oldest first, after a cursor.",
     method: "GET",
     path: "/v1/events",
-    input: z.strictObject({
-      after: z
-        .string()
-        .regex(/^\d{1,15}$/, "must be an event's id")
-        .optional()
-        .describe("Events after this id; without it from the oldest kept."),
-      newest: z
-        .boolean()
-        .optional()
-        .describe("true: the newest `limit` events, still oldest first; where reading from now on starts."),
-      types: z.array(z.string().min(1).max(100)).max(100).optional().describe("Only these types."),
-      project_id: projectId.optional(),
-      task_id: id("the task").optional(),
-      limit,
-    }),
-    output: z.array(historyEntry),
+    input: () =>
+      z.strictObject({
+        after: z
+          .string()
+          .regex(/^\d{1,15}$/, "must be an event's id")
+          .optional()
+          .describe("Events after this id; without it from the oldest kept."),
+        newest: z
+          .boolean()
+          .optional()
+          .describe("true: the newest `limit` events, still oldest first; where reading from now on starts."),
+        types: z.array(z.string().min(1).max(100)).max(100).optional().describe("Only these types."),
+        project_id: projectId.optional(),
+        task_id: id("the task").optional(),
+        limit,
+      }),
+    output: () => z.array(historyEntry),
     errors: ["not_found"],
     role: "worker",
     effect: "read",

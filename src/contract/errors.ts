@@ -26,97 +26,81 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-const none = z.object({});
-const next = z.array(z.string()).describe("What can be done next, in order of preference.");
-const fields = z.array(
-  z.object({ field: z.string(), message: z.string() }).describe("One mistake: where, and what would be right."),
-);
+const none = () => z.object({});
+const next = () => z.array(z.string()).describe("What can be done next, in order of preference.");
+const fields = () =>
+  z.array(
+    z.object({ field: z.string(), message: z.string() }).describe("One mistake: where, and what would be right."),
+  );
 /** A row of the claims table as it stands inside a refusal; its exact shape is `claimRow` in claim.ts. */
-const holder = z.record(z.string(), z.unknown()).describe("Who holds it: a row of the claims table.");
+const holder = () => z.record(z.string(), z.unknown()).describe("Who holds it: a row of the claims table.");
 
+/** The row; its schema is made when it is first asked for, as those of operations are. */
 function row<D extends z.ZodObject = z.ZodObject<Record<never, never>>>(
   status: number,
   exit: number,
   retryable: boolean,
   meaning: string,
-  details: D = none as unknown as D,
+  details: () => D = none as unknown as () => D,
 ): ErrorRow<D> {
-  return { status, exit, retryable, meaning, details };
+  let made: D | undefined;
+  return {
+    status,
+    exit,
+    retryable,
+    meaning,
+    get details() {
+      made ??= details();
+      return made;
+    },
+  };
 }
 
 const { error, usage, conflict, leaseLost, auth, unreachable, timedOut } = EXIT;
 
 export const ERRORS = {
-  invalid_input: row(
-    400,
-    usage,
-    false,
-    "A field is wrong; `fields` says which and what is allowed.",
-    z.object({ fields }),
+  invalid_input: row(400, usage, false, "A field is wrong; `fields` says which and what is allowed.", () =>
+    z.object({ fields: fields() }),
   ),
   invalid_cursor: row(400, usage, false, "The cursor was not made by this list."),
-  reason_required: row(400, usage, false, "A forced action needs a reason.", z.object({ fields })),
+  reason_required: row(400, usage, false, "A forced action needs a reason.", () => z.object({ fields: fields() })),
   unauthorized: row(401, auth, false, "No key, or one that is unknown, expired or revoked."),
   forbidden: row(403, auth, false, "The key is good, but its role may not do this."),
   not_found: row(404, error, false, "No such thing in this workspace."),
-  task_claimed: row(409, conflict, true, "Somebody holds the task.", z.object({ holder, next })),
-  task_closed: row(
-    409,
-    conflict,
-    false,
-    "The task is completed, failed or cancelled.",
-    z.object({ status: z.string(), by: z.string().nullable(), at: z.string().nullable(), next }),
+  task_claimed: row(409, conflict, true, "Somebody holds the task.", () =>
+    z.object({ holder: holder(), next: next() }),
   ),
-  task_scheduled: row(409, conflict, true, "The task may not start yet.", z.object({ not_before: z.string(), next })),
-  task_assigned: row(
-    409,
-    conflict,
-    false,
-    "The task is assigned to somebody else.",
-    z.object({ assigned_to_agent_id: z.string(), next }),
+  task_closed: row(409, conflict, false, "The task is completed, failed or cancelled.", () =>
+    z.object({ status: z.string(), by: z.string().nullable(), at: z.string().nullable(), next: next() }),
   ),
-  lease_lost: row(
-    409,
-    leaseLost,
-    false,
-    "The caller does not hold the lease (any more): stop working on it.",
+  task_scheduled: row(409, conflict, true, "The task may not start yet.", () =>
+    z.object({ not_before: z.string(), next: next() }),
+  ),
+  task_assigned: row(409, conflict, false, "The task is assigned to somebody else.", () =>
+    z.object({ assigned_to_agent_id: z.string(), next: next() }),
+  ),
+  lease_lost: row(409, leaseLost, false, "The caller does not hold the lease (any more): stop working on it.", () =>
     z.object({
       reason: z.enum(["expired", "superseded", "released", "revoked", "transferred", "completed", "never_held"]),
-      holder: holder.optional(),
-      next,
+      holder: holder().optional(),
+      next: next(),
     }),
   ),
-  session_ended: row(409, conflict, false, "The session has ended; open a new one.", z.object({ next })),
-  agent_has_claims: row(
-    409,
-    conflict,
-    false,
-    "The agent still holds something.",
-    z.object({ claims: z.array(holder), next }),
+  session_ended: row(409, conflict, false, "The session has ended; open a new one.", () => z.object({ next: next() })),
+  agent_has_claims: row(409, conflict, false, "The agent still holds something.", () =>
+    z.object({ claims: z.array(holder()), next: next() }),
   ),
-  limit_exceeded: row(
-    409,
-    conflict,
-    false,
-    "A limit is reached.",
+  limit_exceeded: row(409, conflict, false, "A limit is reached.", () =>
     z.object({ setting: z.string(), limit: z.number() }),
   ),
   already_exists: row(409, conflict, false, "The name is taken."),
   idempotency_key_reused: row(409, conflict, false, "The same Idempotency-Key came with another body."),
-  version_mismatch: row(
-    412,
-    conflict,
-    false,
-    "The record changed since it was read.",
+  version_mismatch: row(412, conflict, false, "The record changed since it was read.", () =>
     z.object({ version: z.number() }),
   ),
-  too_large: row(413, usage, false, "The body is too large.", z.object({ limit: z.number() })),
+  too_large: row(413, usage, false, "The body is too large.", () => z.object({ limit: z.number() })),
   unsupported_media_type: row(415, usage, false, "Bodies are application/json."),
-  rate_limited: row(
-    429,
-    timedOut,
-    true,
-    "Too many calls with this key.",
+  rate_limited: row(429, timedOut, true, "Too many calls with this key.", () =>
     z.object({ setting: z.string(), limit: z.number() }),
   ),
   internal: row(500, error, false, "A fault of the server; its log has the request id."),

@@ -56,10 +56,29 @@ export const COMMON_ERRORS = [
   "internal",
 ] as const satisfies readonly ErrorCode[];
 
+/** An operation as it is written down: its schemas as functions. */
+type Definition<N extends string, I extends z.ZodObject, O extends z.ZodType> = Omit<
+  Operation<N, I, O>,
+  "input" | "output"
+> & { readonly input: () => I; readonly output: () => O };
+
+/** The operation, whose schemas are made when they are first asked for: those of all take longer than most commands. */
 export function defineOperation<N extends string, I extends z.ZodObject, O extends z.ZodType>(
-  operation: Operation<N, I, O>,
+  definition: Definition<N, I, O>,
 ): Operation<N, I, O> {
-  return Object.freeze(operation);
+  let input: I | undefined;
+  let output: O | undefined;
+  return Object.freeze({
+    ...definition,
+    get input() {
+      input ??= definition.input();
+      return input;
+    },
+    get output() {
+      output ??= definition.output();
+      return output;
+    },
+  });
 }
 
 /** Who is calling, as each surface knows it. Identity never comes from the input. */

@@ -33,19 +33,20 @@ export const sessionOperations = {
     summary: "Open a session: one run of one agent. Sessions hold; agents do not.",
     method: "POST",
     path: "/v1/sessions",
-    input: z.strictObject({
-      client: text(100).optional().describe("The program: claude-code, codex, my-worker …"),
-      harness_id: text(200).optional(),
-      project_id: projectId.optional(),
-      host: text(255).optional(),
-      cwd: text(4096).optional(),
-      branch: text(255).optional(),
-      worktree: text(4096).optional(),
-      ttl_seconds: whole(30, 86_400, "seconds")
-        .default(900)
-        .describe("Silence after which the session and all it holds end, 30..86400."),
-    }),
-    output: session,
+    input: () =>
+      z.strictObject({
+        client: text(100).optional().describe("The program: claude-code, codex, my-worker …"),
+        harness_id: text(200).optional(),
+        project_id: projectId.optional(),
+        host: text(255).optional(),
+        cwd: text(4096).optional(),
+        branch: text(255).optional(),
+        worktree: text(4096).optional(),
+        ttl_seconds: whole(30, 86_400, "seconds")
+          .default(900)
+          .describe("Silence after which the session and all it holds end, 30..86400."),
+      }),
+    output: () => session,
     errors: ["not_found"],
     role: "worker",
     effect: "write",
@@ -57,13 +58,14 @@ export const sessionOperations = {
     summary: "List sessions, newest first; open ones unless asked otherwise.",
     method: "GET",
     path: "/v1/sessions",
-    input: z.strictObject({
-      state: z.enum(["open", "ended", "expired"]).default("open"),
-      agent_id: id("the agent").optional(),
-      limit,
-      cursor: cursor.optional(),
-    }),
-    output: z.array(session),
+    input: () =>
+      z.strictObject({
+        state: z.enum(["open", "ended", "expired"]).default("open"),
+        agent_id: id("the agent").optional(),
+        limit,
+        cursor: cursor.optional(),
+      }),
+    output: () => z.array(session),
     errors: ["not_found", "invalid_cursor"],
     role: "worker",
     effect: "read",
@@ -74,8 +76,8 @@ export const sessionOperations = {
     summary: "Read one session.",
     method: "GET",
     path: "/v1/sessions/:session_id",
-    input: z.strictObject(bySession),
-    output: session.extend({ notices }),
+    input: () => z.strictObject(bySession),
+    output: () => session.extend({ notices }),
     errors: ["not_found"],
     role: "worker",
     effect: "read",
@@ -85,20 +87,21 @@ export const sessionOperations = {
     summary: "A sign of life that renews everything the session holds, with an answer per item.",
     method: "POST",
     path: "/v1/sessions/:session_id/heartbeat",
-    input: z.strictObject(bySession),
-    output: session.extend({
-      items: z.array(
-        z.object({
-          task_id: z.string(),
-          lease_id: z.string(),
-          outcome: z.enum(["renewed", "lost"]),
-          reason: z.string().nullable(),
-          lease_expires_at: z.string().nullable(),
-          lease_remaining_ms: z.number().nullable(),
-        }),
-      ),
-      notices,
-    }),
+    input: () => z.strictObject(bySession),
+    output: () =>
+      session.extend({
+        items: z.array(
+          z.object({
+            task_id: z.string(),
+            lease_id: z.string(),
+            outcome: z.enum(["renewed", "lost"]),
+            reason: z.string().nullable(),
+            lease_expires_at: z.string().nullable(),
+            lease_remaining_ms: z.number().nullable(),
+          }),
+        ),
+        notices,
+      }),
     errors: ["not_found"],
     role: "worker",
     effect: "write",
@@ -109,8 +112,8 @@ export const sessionOperations = {
     summary: "End the session and free all it holds, in one transaction.",
     method: "POST",
     path: "/v1/sessions/:session_id/end",
-    input: z.strictObject(bySession),
-    output: z.object({ session_id: z.string(), tasks_released: z.number(), claims_released: z.number() }),
+    input: () => z.strictObject(bySession),
+    output: () => z.object({ session_id: z.string(), tasks_released: z.number(), claims_released: z.number() }),
     errors: ["not_found"],
     role: "worker",
     effect: "write",

@@ -46,8 +46,8 @@ export const taskRecordOperations = {
     summary: "Create a task.",
     method: "POST",
     path: "/v1/tasks",
-    input: newTask,
-    output: task,
+    input: () => newTask,
+    output: () => task,
     errors: ["not_found"],
     role: "worker",
     effect: "write",
@@ -59,10 +59,11 @@ export const taskRecordOperations = {
     summary: "Create many tasks, all or none.",
     method: "POST",
     path: "/v1/tasks/batch",
-    input: z.strictObject({
-      tasks: z.array(newTask).min(1, "must hold at least one task").max(1000, "must hold at most 1,000 tasks"),
-    }),
-    output: z.array(task),
+    input: () =>
+      z.strictObject({
+        tasks: z.array(newTask).min(1, "must hold at least one task").max(1000, "must hold at most 1,000 tasks"),
+      }),
+    output: () => z.array(task),
     errors: ["not_found"],
     role: "worker",
     effect: "write",
@@ -74,28 +75,29 @@ export const taskRecordOperations = {
     summary: "List tasks; without filters all of the workspace.",
     method: "GET",
     path: "/v1/tasks",
-    input: z.strictObject({
-      status: z.enum(TASK_STATUS).optional(),
-      ready: z.boolean().optional().describe("Only tasks that could (or could not) be claimed now."),
-      lapsed: z.boolean().optional().describe("Only tasks whose last lease ended by the clock."),
-      claimed: z
-        .boolean()
-        .optional()
-        .describe("true: being worked on now; false: available (lapsed ones too, closed ones not)."),
-      project_id: projectId.optional(),
-      label: text(100).optional(),
-      assigned_to: id("the agent it is assigned to").optional(),
-      search: text(200).optional().describe("Text in title or description, in any letter case."),
-      sort: z
-        .enum(["handout", "created", "-created"])
-        .optional()
-        .describe(
-          "`handout`: as claims hand them out (priority, then oldest), the default for open and ready ones; `created`; `-created`: newest first.",
-        ),
-      limit,
-      cursor: cursor.optional(),
-    }),
-    output: z.array(task),
+    input: () =>
+      z.strictObject({
+        status: z.enum(TASK_STATUS).optional(),
+        ready: z.boolean().optional().describe("Only tasks that could (or could not) be claimed now."),
+        lapsed: z.boolean().optional().describe("Only tasks whose last lease ended by the clock."),
+        claimed: z
+          .boolean()
+          .optional()
+          .describe("true: being worked on now; false: available (lapsed ones too, closed ones not)."),
+        project_id: projectId.optional(),
+        label: text(100).optional(),
+        assigned_to: id("the agent it is assigned to").optional(),
+        search: text(200).optional().describe("Text in title or description, in any letter case."),
+        sort: z
+          .enum(["handout", "created", "-created"])
+          .optional()
+          .describe(
+            "`handout`: as claims hand them out (priority, then oldest), the default for open and ready ones; `created`; `-created`: newest first.",
+          ),
+        limit,
+        cursor: cursor.optional(),
+      }),
+    output: () => z.array(task),
     errors: ["invalid_cursor", "not_found"],
     role: "worker",
     effect: "read",
@@ -106,8 +108,8 @@ export const taskRecordOperations = {
     summary: "Read one task.",
     method: "GET",
     path: "/v1/tasks/:task_id",
-    input: z.strictObject(byTask),
-    output: task,
+    input: () => z.strictObject(byTask),
+    output: () => task,
     errors: ["not_found"],
     role: "worker",
     effect: "read",
@@ -118,8 +120,8 @@ export const taskRecordOperations = {
     method: "PATCH",
     path: "/v1/tasks/:task_id",
     aliases: [{ method: "PUT", path: "/v1/tasks/:task_id" }],
-    input: z.strictObject({ ...byTask, ...taskChanges }),
-    output: task,
+    input: () => z.strictObject({ ...byTask, ...taskChanges }),
+    output: () => task,
     errors: ["not_found", "task_claimed", "version_mismatch"],
     role: "worker",
     effect: "write",
@@ -130,8 +132,8 @@ export const taskRecordOperations = {
     summary: "Delete a task that nobody holds.",
     method: "DELETE",
     path: "/v1/tasks/:task_id",
-    input: z.strictObject(byTask),
-    output: z.object({ deleted: z.literal(true), id: z.string() }),
+    input: () => z.strictObject(byTask),
+    output: () => z.object({ deleted: z.literal(true), id: z.string() }),
     errors: ["not_found", "task_claimed", "version_mismatch"],
     role: "worker",
     effect: "write",
@@ -141,16 +143,17 @@ export const taskRecordOperations = {
     summary: "Why a task can't be claimed by the caller now, and what to do next.",
     method: "GET",
     path: "/v1/tasks/:task_id/why",
-    input: z.strictObject(byTask),
-    output: z.object({
-      task_id: z.string(),
-      ready: z.boolean(),
-      claimable: z.boolean().describe("The caller could claim it now."),
-      code: z.string().nullable().describe("The code a claim by the caller would be refused with."),
-      explanation: z.string(),
-      details: z.record(z.string(), z.json()),
-      next: z.array(z.string()),
-    }),
+    input: () => z.strictObject(byTask),
+    output: () =>
+      z.object({
+        task_id: z.string(),
+        ready: z.boolean(),
+        claimable: z.boolean().describe("The caller could claim it now."),
+        code: z.string().nullable().describe("The code a claim by the caller would be refused with."),
+        explanation: z.string(),
+        details: z.record(z.string(), z.json()),
+        next: z.array(z.string()),
+      }),
     errors: ["not_found"],
     role: "worker",
     effect: "read",
@@ -160,8 +163,8 @@ export const taskRecordOperations = {
     summary: "Everything that happened to a task, oldest first.",
     method: "GET",
     path: "/v1/tasks/:task_id/history",
-    input: z.strictObject({ ...byTask, limit, cursor: cursor.optional() }),
-    output: z.array(historyEntry),
+    input: () => z.strictObject({ ...byTask, limit, cursor: cursor.optional() }),
+    output: () => z.array(historyEntry),
     errors: ["not_found", "invalid_cursor"],
     role: "worker",
     effect: "read",
@@ -172,8 +175,8 @@ export const taskRecordOperations = {
     summary: "Comments of a task, oldest first.",
     method: "GET",
     path: "/v1/tasks/:task_id/comments",
-    input: z.strictObject({ ...byTask, limit, cursor: cursor.optional() }),
-    output: z.array(comment),
+    input: () => z.strictObject({ ...byTask, limit, cursor: cursor.optional() }),
+    output: () => z.array(comment),
     errors: ["not_found", "invalid_cursor"],
     role: "worker",
     effect: "read",
@@ -184,8 +187,8 @@ export const taskRecordOperations = {
     summary: "Write a comment; always allowed.",
     method: "POST",
     path: "/v1/tasks/:task_id/comments",
-    input: z.strictObject({ ...byTask, body: visibleText(100_000).describe("The comment's text.") }),
-    output: comment,
+    input: () => z.strictObject({ ...byTask, body: visibleText(100_000).describe("The comment's text.") }),
+    output: () => comment,
     errors: ["not_found"],
     role: "worker",
     effect: "write",
@@ -197,8 +200,8 @@ export const taskRecordOperations = {
     summary: "Links of a task, oldest first.",
     method: "GET",
     path: "/v1/tasks/:task_id/links",
-    input: z.strictObject({ ...byTask, limit, cursor: cursor.optional() }),
-    output: z.array(link),
+    input: () => z.strictObject({ ...byTask, limit, cursor: cursor.optional() }),
+    output: () => z.array(link),
     errors: ["not_found", "invalid_cursor"],
     role: "worker",
     effect: "read",
@@ -209,15 +212,16 @@ export const taskRecordOperations = {
     summary: "Link a task to a pull request, commit, issue or page; always allowed.",
     method: "POST",
     path: "/v1/tasks/:task_id/links",
-    input: z.strictObject({
-      ...byTask,
-      url: z
-        .url({ protocol: /^https?$/, message: "must be an http or https address" })
-        .max(2000, "must have at most 2,000 characters"),
-      title: visibleText(500).optional(),
-      kind: z.enum(["pull_request", "commit", "issue", "artifact", "other"]).default("other"),
-    }),
-    output: link,
+    input: () =>
+      z.strictObject({
+        ...byTask,
+        url: z
+          .url({ protocol: /^https?$/, message: "must be an http or https address" })
+          .max(2000, "must have at most 2,000 characters"),
+        title: visibleText(500).optional(),
+        kind: z.enum(["pull_request", "commit", "issue", "artifact", "other"]).default("other"),
+      }),
+    output: () => link,
     errors: ["not_found"],
     role: "worker",
     effect: "write",

@@ -13,14 +13,15 @@ export const taskWorkOperations = {
     summary: "Claim the next ready task: highest priority, then oldest. `null` when there is none.",
     method: "POST",
     path: "/v1/tasks/claim",
-    input: z.strictObject({
-      ...claimFilter,
-      ...claimOptions,
-      count: whole(1, 100)
-        .optional()
-        .describe("Up to so many tasks, each under its own lease; the answer is then `tasks`."),
-    }),
-    output: z.object({ task: task.nullable().optional(), tasks: z.array(task).optional(), notices }),
+    input: () =>
+      z.strictObject({
+        ...claimFilter,
+        ...claimOptions,
+        count: whole(1, 100)
+          .optional()
+          .describe("Up to so many tasks, each under its own lease; the answer is then `tasks`."),
+      }),
+    output: () => z.object({ task: task.nullable().optional(), tasks: z.array(task).optional(), notices }),
     errors: ["not_found", "lease_lost", "limit_exceeded", "idempotency_key_reused"],
     role: "worker",
     effect: "write",
@@ -31,16 +32,17 @@ export const taskWorkOperations = {
     summary: "Claim one named task, or learn why not.",
     method: "POST",
     path: "/v1/tasks/:task_id/claim",
-    input: z.strictObject({
-      ...byTask,
-      lease_seconds: claimOptions.lease_seconds,
-      takeover: z
-        .boolean()
-        .optional()
-        .describe("Take it from its live holder: another session of the same agent, or an admin; needs `reason`."),
-      reason: withReason.shape.reason,
-    }),
-    output: z.object({ task, notices }),
+    input: () =>
+      z.strictObject({
+        ...byTask,
+        lease_seconds: claimOptions.lease_seconds,
+        takeover: z
+          .boolean()
+          .optional()
+          .describe("Take it from its live holder: another session of the same agent, or an admin; needs `reason`."),
+        reason: withReason.shape.reason,
+      }),
+    output: () => z.object({ task, notices }),
     errors: [
       "not_found",
       "task_claimed",
@@ -62,15 +64,16 @@ export const taskWorkOperations = {
       "Keep the lease: it runs for its length from now. May carry progress for people and a checkpoint for the next holder.",
     method: "POST",
     path: "/v1/tasks/:task_id/heartbeat",
-    input: z.strictObject({
-      ...holding,
-      lease_seconds: leaseSeconds.optional().describe("A new length; else the running one is kept."),
-      state: z.enum(WORK_STATE).optional(),
-      detail: text(2000).optional(),
-      progress: json.optional(),
-      checkpoint: json.optional(),
-    }),
-    output: task.extend({ notices }),
+    input: () =>
+      z.strictObject({
+        ...holding,
+        lease_seconds: leaseSeconds.optional().describe("A new length; else the running one is kept."),
+        state: z.enum(WORK_STATE).optional(),
+        detail: text(2000).optional(),
+        progress: json.optional(),
+        checkpoint: json.optional(),
+      }),
+    output: () => task.extend({ notices }),
     errors: ["not_found", "lease_lost"],
     role: "worker",
     effect: "write",
@@ -82,11 +85,12 @@ export const taskWorkOperations = {
     summary: "Give the task back to the queue at once, with a note for the next holder.",
     method: "POST",
     path: "/v1/tasks/:task_id/release",
-    input: z.strictObject({
-      ...holding,
-      handoff: visibleText(100_000).optional().describe("A note for the next holder."),
-    }),
-    output: task,
+    input: () =>
+      z.strictObject({
+        ...holding,
+        handoff: visibleText(100_000).optional().describe("A note for the next holder."),
+      }),
+    output: () => task,
     errors: ["not_found", "lease_lost"],
     role: "worker",
     effect: "write",
@@ -97,8 +101,8 @@ export const taskWorkOperations = {
     summary: "Finish the task with its result.",
     method: "POST",
     path: "/v1/tasks/:task_id/complete",
-    input: z.strictObject({ ...holding, result: json.optional().describe("What came out; any JSON.") }),
-    output: task,
+    input: () => z.strictObject({ ...holding, result: json.optional().describe("What came out; any JSON.") }),
+    output: () => task,
     errors: ["not_found", "lease_lost"],
     role: "worker",
     effect: "write",
@@ -109,12 +113,13 @@ export const taskWorkOperations = {
     summary: "Say that the work failed; with `retry` it opens again and the attempt counts.",
     method: "POST",
     path: "/v1/tasks/:task_id/fail",
-    input: z.strictObject({
-      ...holding,
-      reason: withReason.shape.reason,
-      retry: z.boolean().optional().describe("true: open again, if attempts are left."),
-    }),
-    output: task,
+    input: () =>
+      z.strictObject({
+        ...holding,
+        reason: withReason.shape.reason,
+        retry: z.boolean().optional().describe("true: open again, if attempts are left."),
+      }),
+    output: () => task,
     errors: ["not_found", "lease_lost", "reason_required"],
     role: "worker",
     effect: "write",
@@ -125,8 +130,8 @@ export const taskWorkOperations = {
     summary: "Cancel a task. While somebody else holds it this is a request to the holder (202).",
     method: "POST",
     path: "/v1/tasks/:task_id/cancel",
-    input: z.strictObject({ ...holding, reason: withReason.shape.reason }),
-    output: task,
+    input: () => z.strictObject({ ...holding, reason: withReason.shape.reason }),
+    output: () => task,
     errors: ["not_found", "task_closed", "lease_lost"],
     role: "worker",
     effect: "write",
@@ -138,8 +143,8 @@ export const taskWorkOperations = {
     method: "POST",
     path: "/v1/tasks/:task_id/reopen",
     aliases: [{ method: "POST", path: "/v1/tasks/:task_id/uncomplete" }],
-    input: withReason,
-    output: task,
+    input: () => withReason,
+    output: () => task,
     errors: ["not_found", "task_claimed"],
     role: "worker",
     effect: "write",
@@ -150,8 +155,8 @@ export const taskWorkOperations = {
     summary: "Say how the work goes; doesn't extend the lease.",
     method: "POST",
     path: "/v1/tasks/:task_id/state",
-    input: z.strictObject({ ...holding, state: z.enum(WORK_STATE), detail: text(2000).optional() }),
-    output: task,
+    input: () => z.strictObject({ ...holding, state: z.enum(WORK_STATE), detail: text(2000).optional() }),
+    output: () => task,
     errors: ["not_found", "lease_lost"],
     role: "worker",
     effect: "write",
@@ -162,8 +167,8 @@ export const taskWorkOperations = {
     summary: "Take a task from its live holder and open it; needs a reason.",
     method: "POST",
     path: "/v1/tasks/:task_id/force-release",
-    input: withReason,
-    output: task,
+    input: () => withReason,
+    output: () => task,
     errors: ["not_found", "task_closed", "reason_required"],
     role: "coordinator",
     effect: "write",
@@ -174,8 +179,8 @@ export const taskWorkOperations = {
     summary: "Open a failed task again with fresh attempts; needs a reason.",
     method: "POST",
     path: "/v1/tasks/:task_id/retry",
-    input: withReason,
-    output: task,
+    input: () => withReason,
+    output: () => task,
     errors: ["not_found", "task_claimed", "task_closed", "reason_required"],
     role: "coordinator",
     effect: "write",

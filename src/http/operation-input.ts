@@ -26,7 +26,8 @@ export function takesQuery(method: string): boolean {
  */
 export function inputReader(operation: Operation, method: string, path: string): InputReader {
   const inPath = pathFields(path);
-  const kinds = fieldKinds(operation.input);
+  // Looked up by the first request that needs it: a server that starts has no use for a hundred schemas.
+  let kinds: ReadonlyMap<string, Kind> | undefined;
   const query = takesQuery(method);
   const body = method !== "GET";
   return (request) => {
@@ -34,6 +35,7 @@ export function inputReader(operation: Operation, method: string, path: string):
     if (body) refuseFields(fields, inPath, `is not a field of ${operation.name} here: it stands in the path`);
     const given = request.query as Record<string, string | string[]>;
     for (const name in given) {
+      kinds ??= fieldKinds(operation.input);
       if (!query)
         throw unknownField(
           name,

@@ -44,14 +44,13 @@ function operationHandler(operation: Operation, route: { method: string; path: s
   const { callText, admission, sendProblem, log } = seam;
   const read = inputReader(operation, route.method, route.path);
   const writes = operation.effect === "write";
-  const oneTask = operation.output === task;
   const run = async (request: FastifyRequest, reply: FastifyReply) => {
     const startedMs = performance.now();
     try {
       const input = read(request);
       const answer = await callText(operation, input, callerOf(request, reply, writes));
       admission.accepted(request.visitor as Visitor);
-      sendAnswer(request, reply, answer, oneTask);
+      sendAnswer(request, reply, answer, operation.output === task);
       const waitedMs = typeof input.wait_seconds === "number" ? input.wait_seconds * 1000 : 0;
       const tookMs = Math.round(performance.now() - startedMs - waitedMs);
       if (tookMs > SLOW_MS) log?.warn({ requestId: request.id, operation: operation.name, tookMs }, "slow call");

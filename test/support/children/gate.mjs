@@ -1,7 +1,7 @@
 // Preloaded into a child: loads what the program will need, says that it is ready, and holds it until a common instant.
-await import("../../../dist/cli/program.js");
+await import("../../../dist/cli/command-line.js");
 await import("../../../dist/cli/run-operation.js");
-await import(process.env.DIBS_URL ? "../../../dist/client/http-call.js" : "../../../dist/index.js");
+await import(process.env.DIBS_URL ? "../../../dist/client/index.js" : "../../../dist/index.js");
 
 const atMs = await new Promise((resolve) => {
   process.once("message", (message) => resolve(message.atMs));
