@@ -17,9 +17,13 @@ export interface EngineHost {
 }
 
 /** The engine in a worker thread; resolves once the store is open, rejects with why it can't be. */
-export async function threadedEngine(url: string, options: EngineOptions, onChanged: () => void): Promise<EngineHost> {
+export async function threadedEngine(
+  url: string,
+  { tends, ...options }: EngineOptions & { tends: boolean },
+  onChanged: () => void,
+): Promise<EngineHost> {
   const { onForwardJump, time: _, ...plain } = options;
-  const workerData: ThreadData = { url, options: plain };
+  const workerData: ThreadData = { url, tends, options: plain };
   const worker = new Worker(new URL("./engine-thread.js", import.meta.url), { workerData });
   const pending = new Map<number, { resolve: (value: never) => void; reject: (fault: unknown) => void }>();
   let nextId = 0;

@@ -23,6 +23,8 @@ export type FromThread =
 /** What the thread is given to open the store; what can't cross threads stays behind. */
 export interface ThreadData {
   readonly url: string;
+  /** Whether it also does what is due when nobody calls. */
+  readonly tends: boolean;
   readonly options: Omit<StoreOptions, "onHint" | "onForwardJump" | "time">;
 }
 
@@ -32,10 +34,12 @@ const send = (message: FromThread) => port.postMessage(message);
 const onChanged = () => send({ kind: "changed" });
 
 try {
-  const { url, options } = workerData as ThreadData;
+  const { url, tends, options } = workerData as ThreadData;
   const onForwardJump = (jumpMs: number) => send({ kind: "jump", jumpMs });
   const store = await openStore(url, { ...options, onForwardJump, onHint: onChanged });
   const engines = new Engines(store, onChanged);
+
+  if (tends) engines.tend();
 
   const answer = async (id: number, work: Promise<unknown>) => {
     try {

@@ -11,6 +11,11 @@ export interface OpenOptions extends EngineOptions {
   readonly store: string;
   /** Runs the engine in threads of its own (writes in one, reads in another), as a server must. Default: this thread. */
   readonly thread?: boolean;
+  /**
+   * Does what is due also when nobody calls, as servers do; only with `thread`. No answer depends on it, but those who
+   * watch see a lapsed lease within a second.
+   */
+  readonly tends?: boolean;
   /** Told the cause of every `internal` answer. */
   readonly onFault?: (operation: string, cause: string) => void;
 }
@@ -38,17 +43,17 @@ export interface OpenStore {
 
 /** Opens a store for embedding: the same rules and the same file as the server's, no server needed. */
 export async function open(options: OpenOptions): Promise<OpenStore> {
-  const { store: url, thread = false, onFault, ...engineOptions } = options;
+  const { store: url, thread = false, tends = false, onFault, ...engineOptions } = options;
   let app: App | undefined;
   const onChanged = () => app?.hint();
-  const start = async (): Promise<EngineHost> => {
-    if (thread) return threadedEngine(url, engineOptions, onChanged);
+  const start = async (writes: boolean): Promise<EngineHost> => {
+    if (thread) return threadedEngine(url, { ...engineOptions, tends: tends && writes }, onChanged);
     // A server's own thread never needs the core and the store.
     const { inlineEngine } = await import("./engine-inline.js");
     return inlineEngine(url, engineOptions, onChanged);
   };
-  const writer = await startWriter(start);
-  const reader = thread ? new LateReader(start, writer, onFault) : undefined;
+  const writer = await startWriter(() => start(true));
+  const reader = thread ? new LateReader(() => start(false), writer, onFault) : undefined;
   app = new App({
     write: writer.run,
     ...(reader ? { read: (calls) => reader.run(calls) } : {}),

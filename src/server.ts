@@ -28,6 +28,7 @@ export async function serve(config: Config): Promise<Served> {
   const opening = open({
     store: config.store,
     thread: true,
+    tends: true,
     onFault: async (operation, cause) =>
       (await logging).error({ operation, cause }, "a call failed for no reason of its caller's"),
     onForwardJump: async (jumpMs) =>

@@ -54,6 +54,7 @@ storeConformance("PostgreSQL", () => {
   const database = freshDatabase(inject("postgres"));
   return {
     open: async () => openPostgres({ url: (await database).url, time }),
+    atOnce: true,
     pass: (ms) => time.pass(ms),
     remove: async () => (await database).drop(),
   };

@@ -1,5 +1,6 @@
 import { isDibsError } from "../contract/errors.js";
 import { Calls, CHANGES_IDENTITIES, isRead, RefusalWrote } from "./calls.js";
+import type { Housekeeping } from "./housekeeping.js";
 import { NeedsWrite } from "./identity.js";
 import { type BatchResult, type EngineCall, internalFault, type Outcome, type Refusal, refusal } from "./outcome.js";
 import { pause, retried } from "./retried.js";
@@ -24,6 +25,16 @@ export class Engine {
   #keepAliveFromMs = 0;
 
   constructor(readonly store: Store) {}
+
+  /** Does what is due when nobody calls. */
+  async tend(housekeeping: Housekeeping): Promise<boolean> {
+    try {
+      return await housekeeping.look();
+    } finally {
+      // Written past the calls: what they keep of the queue may be no more.
+      this.#calls.forget();
+    }
+  }
 
   /**
    * A batch means the same as its calls one after another. Those that ask again, as another node has in hand what they

@@ -1,7 +1,12 @@
+import { randomUUID } from "node:crypto";
 import { type AdminAction, type AdminResult, runAdmin } from "./admin.js";
 import { Engine } from "./engine.js";
+import { Housekeeping } from "./housekeeping.js";
+
 import type { BatchResult, EngineCall } from "./outcome.js";
 import type { Store } from "./store.js";
+
+const TEND_EVERY_MS = 1_000;
 
 /**
  * The engines of one store: as many as it takes transactions at once. Batches start in the order they came in, each on
@@ -12,6 +17,7 @@ export class Engines {
   readonly #queue: ((engine: Engine) => void)[] = [];
   readonly #count: number;
   #watch: NodeJS.Timeout | undefined;
+  #tending: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly store: Store,
@@ -55,9 +61,30 @@ export class Engines {
     }, this.store.watchEveryMs);
   }
 
+  /** From now on does what is due also when nobody calls, as a server should. */
+  tend(): void {
+    const housekeeping = new Housekeeping(this.store, randomUUID());
+    let busy = false;
+    this.#tending = setInterval(async () => {
+      if (busy) return;
+      busy = true;
+      try {
+        if (!(await this.#onNext((engine) => engine.tend(housekeeping)))) return;
+        this.onChanged();
+        this.store.announce?.();
+      } catch {
+        // Nobody waits for it; whoever calls next is told what is wrong, and it is tried again.
+      } finally {
+        busy = false;
+      }
+    }, TEND_EVERY_MS);
+    this.#tending.unref();
+  }
+
   /** Resolves when all that was asked for is done. */
   async close(): Promise<void> {
     clearInterval(this.#watch);
+    clearInterval(this.#tending);
     const all: Promise<unknown>[] = [];
     for (let nth = 0; nth < this.#count; nth += 1) {
       all.push(

@@ -170,6 +170,17 @@ export async function lapse(tx: Tx, row: TaskRow): Promise<TaskRow> {
   return after;
 }
 
+/**
+ * Takes, or keeps, work that one node of a cluster does at a time; false while another has it. A duty is renewed when half
+ * its time is over, and is anybody's when it has passed, like any lease.
+ */
+export async function takeDuty(tx: Tx, name: string, node: string, ms: number): Promise<boolean> {
+  const held = await tx.leases.duty(name);
+  if (held && held.holder === node && held.until_ms - tx.nowMs > ms / 2) return true;
+  if (held && held.holder !== node && held.until_ms > tx.nowMs) return false;
+  return tx.leases.takeDuty(name, node, tx.nowMs + ms, tx.nowMs);
+}
+
 /** Tells the session that held the task; it stands in its answers until acknowledged (R54). */
 export async function notifyLost(tx: Tx, row: TaskRow, reason: LostReason, message: string): Promise<void> {
   if (row.holder_session === null) return;

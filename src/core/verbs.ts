@@ -188,6 +188,9 @@ export interface Grant {
 export interface LeaseVerbs {
   /** Takes the task unless it was taken or its fence moved since the row was read. */
   grant(row: TaskRow, grant: Grant): Awaitable<boolean>;
+  duty(name: string): Awaitable<Duty | undefined>;
+  /** Unless another has it now, checked in the statement itself. */
+  takeDuty(name: string, holder: string, untilMs: number, nowMs: number): Awaitable<boolean>;
   /** Only while the lease lives, checked in the statement itself (R3). */
   renew(row: TaskRow, leaseSeconds: number, untilMs: number, nowMs: number): Awaitable<boolean>;
   /**
@@ -199,6 +202,14 @@ export interface LeaseVerbs {
     how: { live: boolean; nowMs: number; lapsedUntilMs: number | null },
     becomes: TaskChange & { status: TaskRow["status"] },
   ): Awaitable<boolean>;
+}
+
+/** Work that one node does at a time: who has it, until when; the fence grows with every other holder. */
+export interface Duty {
+  readonly name: string;
+  readonly holder: string;
+  readonly fence: number;
+  readonly until_ms: number;
 }
 
 /** Reading what is held. */

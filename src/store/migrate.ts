@@ -2,10 +2,11 @@ import { DibsError } from "../contract/errors.js";
 import { ENGINE_MIN, isUnsafeEngine, type SqliteDriver } from "./driver.js";
 import { queueTables } from "./migrations/sqlite/001-queue.js";
 import { clockUptime } from "./migrations/sqlite/002-clock.js";
+import { duties } from "./migrations/sqlite/003-duties.js";
 import { BusyRetry } from "./sqlite-faults.js";
 
 /** In order; a step once released is never changed. */
-const MIGRATIONS: readonly string[] = [queueTables, clockUptime];
+const MIGRATIONS: readonly string[] = [queueTables, clockUptime, duties];
 
 /** Brings the file to this code's schema, once, whoever comes first; refuses a newer schema and an unsafe engine. */
 export function migrate(driver: SqliteDriver, migrations: readonly string[] = MIGRATIONS): void {

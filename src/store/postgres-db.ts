@@ -12,12 +12,15 @@ const POSTGRES: Dialect = {
 };
 
 /** What waits to be written to these is written before anything reads them. */
-const GATHERED = /\b(tasks|task_texts|task_labels|events|notices|comments|links|remembered)\b/;
+const GATHERED = /\b(tasks|task_texts|task_labels|notices|comments|links|remembered)\b/;
+/** Events wait for a statement that reads them, or for the commit: with them the workspace's commits are locked. */
+const EVENTS = /\bevents\b/;
 
 interface Statement {
   readonly name: string;
   readonly text: string;
   readonly readsGathered: boolean;
+  readonly readsEvents: boolean;
 }
 
 /** Statements by their text with `?`, for all connections: Postgres numbers its parameters, and keeps plans by name. */
@@ -31,7 +34,12 @@ function statementOf(sql: string): Statement {
       nth += 1;
       return `$${nth}`;
     });
-    statement = { name: `dibs_${statements.size}`, text, readsGathered: GATHERED.test(text) };
+    statement = {
+      name: `dibs_${statements.size}`,
+      text,
+      readsGathered: GATHERED.test(text),
+      readsEvents: EVENTS.test(text),
+    };
     statements.set(sql, statement);
   }
   return statement;
@@ -96,7 +104,8 @@ export class PostgresDb implements Db {
   }
 
   async all<T>(sql: string, ...params: SqlValue[]): Promise<T[]> {
-    if (statementOf(sql).readsGathered) this.flush();
+    const { readsGathered, readsEvents } = statementOf(sql);
+    if (readsGathered || readsEvents) this.flush(readsEvents);
     return (await this.send(sql, params)).rows as T[];
   }
 
@@ -106,7 +115,7 @@ export class PostgresDb implements Db {
 
   async run(sql: string, ...params: SqlValue[]): Promise<number> {
     this.writes += 1;
-    this.flush();
+    this.flush(false);
     return (await this.send(sql, params)).rowCount ?? 0;
   }
 
@@ -138,7 +147,7 @@ export class PostgresDb implements Db {
   change(table: TaskTable, seq: number, set: Readonly<Record<string, SqlValue>>, guard?: Guard): boolean {
     this.writes += 1;
     const row = `${table}:${seq}`;
-    if (this.#changed.has(row)) this.flush();
+    if (this.#changed.has(row)) this.flush(false);
     this.#changed.add(row);
     const columns = Object.keys(set);
     const kind = `${table}:${columns.join()}:${guard?.sql}`;
@@ -155,13 +164,15 @@ export class PostgresDb implements Db {
   }
 
   /** Sends what was gathered: changes of rows, then new ones, in the order in which their tables came up. */
-  flush(): void {
+  flush(withEvents: boolean): void {
     if (this.#changed.size === 0 && this.#rows.size === 0) return;
     for (const { table, columns, guard, rows } of this.#changes.values()) {
       const params = [JSON.stringify(rows), ...(guard ? [rows.length] : [])];
       this.#sendBehind(updateRows(table, columns, guard), params);
     }
+    const events = this.#rows.get("events");
     for (const [table, { columns, conflict, rows }] of this.#rows) {
+      if (table === "events" && !withEvents) continue;
       if (table === "events") this.#sendBehind(LOCK_EVENTS, [JSON.stringify(rows.map(workspaceOf))]);
       const values = rows.map((row) => valuesOf(row, columns));
       const counted = conflict === "" ? [] : [rows.length];
@@ -170,14 +181,14 @@ export class PostgresDb implements Db {
     }
     this.#changed.clear();
     this.#changes = new Map();
-    this.#rows = new Map();
+    this.#rows = new Map(events && !withEvents ? [["events", events]] : []);
   }
 
   /** Sends everything and the commit behind it; a statement that fails turns the commit into a rollback. */
   async commit(before: readonly (readonly [string, readonly SqlValue[]])[]): Promise<void> {
     // Told first, the counters are locked in the same order as by everybody else: before the events.
     for (const [sql, params] of before) this.#sendBehind(sql, params);
-    this.flush();
+    this.flush(true);
     this.#sendBehind("COMMIT", []);
     await Promise.all(this.#sent);
   }

@@ -43,6 +43,8 @@ export async function migratePostgres(
   }
   await client.query("BEGIN");
   try {
+    // A step over millions of rows, or over others' long transactions, takes as long as it takes.
+    await client.query("SET LOCAL statement_timeout = 0");
     await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
     const { version } = await schemaOf(client);
     for (const [at, { sql, worksFor }] of migrations.entries()) {

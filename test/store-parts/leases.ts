@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { takeDuty } from "../../src/core/leases.js";
 import type { TaskRow } from "../../src/core/rows.js";
-import { StoreConflict } from "../../src/core/store.js";
+import { type Store, StoreConflict } from "../../src/core/store.js";
 import { StoreScene, type StoreUnderTest, sessionRow } from "./scene.js";
 
 const OPEN = { status: "open", queue: 1, wakes_at: null } as const;
@@ -128,5 +129,41 @@ export function leaseTests(make: () => StoreUnderTest): void {
     expect(await count()).toBe(1);
     await scene.write(async (tx) => tx.sessions.end("ben-s", "ended", tx.nowMs));
     expect(await claims({})).toEqual([]);
+  });
+
+  test("a duty is one node's until its end, kept by renewing it, and its fence grows with every other holder", async () => {
+    const scene = await StoreScene.set(make());
+    const other = await scene.under.open();
+    const take = (node: string, store = scene.store) =>
+      store.transaction("write", async (tx) => takeDuty(tx, "housekeeping", node, 15_000));
+    const seen = () => scene.read(async (tx) => tx.leases.duty("housekeeping"));
+    expect([await take("a"), await take("b", other), await take("a")]).toEqual([true, false, true]);
+    const first = await seen();
+    scene.under.pass(10_000);
+    expect(await take("a")).toBe(true);
+    expect(await seen()).toMatchObject({ holder: "a", fence: 1, until_ms: (first?.until_ms ?? 0) + 10_000 });
+    scene.under.pass(14_999);
+    expect(await take("b", other)).toBe(false);
+    scene.under.pass(1);
+    expect([await take("b", other), await take("a")]).toEqual([true, false]);
+    expect(await seen()).toMatchObject({ holder: "b", fence: 2 });
+    await other.close();
+  });
+
+  test("of nodes that reach for a free duty at one instant, one has it", async () => {
+    const scene = await StoreScene.set(make());
+    const others = [await scene.under.open(), await scene.under.open()];
+    const stores = [scene.store, ...others];
+    for (let round = 0; round < 10; round += 1) {
+      scene.under.pass(20_000);
+      const reach = (store: Store, nth: number) =>
+        taken(store.transaction("write", async (tx) => takeDuty(tx, "housekeeping", `${round}-${nth}`, 15_000)));
+      const got = [];
+      // Two connections of one thread to one SQLite file would wait for each other's transaction for ever.
+      if (scene.under.atOnce) got.push(...(await Promise.all(stores.map(reach))));
+      else for (const [nth, store] of stores.entries()) got.push(await reach(store, nth));
+      expect(got.filter(Boolean)).toHaveLength(1);
+    }
+    for (const store of others) await store.close();
   });
 }

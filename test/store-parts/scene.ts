@@ -7,6 +7,8 @@ import { queuePlace } from "../../src/core/task-state.js";
 export interface StoreUnderTest {
   /** One more connection to the same data, as another process would have. */
   open(): Store | Promise<Store>;
+  /** Whether several connections of one thread may have transactions at once. */
+  readonly atOnce?: boolean;
   /** Time passes for all of them, by the clock that decides. */
   pass(ms: number): void;
   remove(): void | Promise<void>;

@@ -1,6 +1,6 @@
 import type { TaskRow } from "../../core/rows.js";
-import type { LeaseVerbs } from "../../core/verbs.js";
-import type { Db, Guard } from "./db.js";
+import type { Duty, LeaseVerbs } from "../../core/verbs.js";
+import { after, type Db, type Guard } from "./db.js";
 import { writeTask } from "./tasks.js";
 
 export type LeaseColumns = Partial<
@@ -28,6 +28,11 @@ const held = (row: TaskRow): Guard => ({
   values: { lease_id: row.lease_id },
 });
 
+const TAKE_DUTY = `INSERT INTO duties (name, holder, fence, until_ms) VALUES (?, ?, 1, ?)
+  ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until_ms = excluded.until_ms,
+  fence = duties.fence + CASE WHEN duties.holder = excluded.holder THEN 0 ELSE 1 END
+  WHERE duties.holder = excluded.holder OR duties.until_ms <= ?`;
+
 /** The only code that writes lease columns (R44). */
 export function leaseVerbs(db: Db): LeaseVerbs {
   return {
@@ -51,6 +56,9 @@ export function leaseVerbs(db: Db): LeaseVerbs {
       } as const;
       return writeTask(db, row, granted, free(row));
     },
+    duty: (name) => db.get<Duty>("SELECT * FROM duties WHERE name = ?", name),
+    takeDuty: (name, holder, untilMs, nowMs) =>
+      after(db.run(TAKE_DUTY, name, holder, untilMs, nowMs), (rows) => rows === 1),
     renew(row, leaseSeconds, untilMs, nowMs) {
       const renewed = { lease_until: untilMs, wakes_at: untilMs, lease_seconds: leaseSeconds };
       return writeTask(db, row, renewed, live(row, nowMs));

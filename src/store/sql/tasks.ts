@@ -69,7 +69,7 @@ const COLUMNS = new Set([
 const INDEXED = new Set(["project_id", "queue", "assigned_to", "priority"]);
 
 /** The column's text for a task without labels. */
-export const NO_LABELS = "[]";
+const NO_LABELS = "[]";
 
 /** A change of a task's columns, in its row, its texts and the label index. */
 export type TaskWrite = TaskChange & LeaseColumns;

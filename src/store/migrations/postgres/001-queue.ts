@@ -14,6 +14,9 @@ BEGIN
   END IF;
 END $$;
 
+-- What one node does at a time: who does it, and until when.
+CREATE TABLE duties (name text PRIMARY KEY, holder text NOT NULL, fence bigint NOT NULL, until_ms bigint NOT NULL);
+
 CREATE TABLE workspaces (
   id text PRIMARY KEY, name text NOT NULL UNIQUE, settings text NOT NULL, created_at bigint NOT NULL
 );
