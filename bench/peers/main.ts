@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { cpus, totalmem, type } from "node:os";
+import { cpus, loadavg, totalmem, type } from "node:os";
 import { progress, whole } from "../figures.js";
 import { scratchFolder } from "../scratch.js";
 import { bullmq } from "./bullmq.js";
@@ -32,6 +32,8 @@ const SCENARIOS: readonly Scenario[] = [
 ];
 
 const folder = scratchFolder();
+process.once("exit", () => folder.remove());
+const loadAtStart = loadavg()[0] ?? 0;
 
 function contestants(postgres: PostgresServer | Error): Contestant[] {
   const server = () => {
@@ -65,7 +67,10 @@ function machine(postgres: PostgresServer | Error): string {
     `pg ${versionOf("pg")}`,
     `ioredis ${versionOf("ioredis")}`,
   ];
-  return `${processor}. ${versions.join(", ")}. ${ROUNDS} rounds of ${SECONDS} s, ${new Date().toISOString().slice(0, 10)}.`;
+  return (
+    `${processor}. ${versions.join(", ")}. ${ROUNDS} rounds of ${SECONDS} s, ${new Date().toISOString().slice(0, 10)}. ` +
+    `${loadAtStart.toFixed(1)} processes wanted to run before this did; with more than 0.5, others took part of the machine.`
+  );
 }
 
 function redisVersion(): string {

@@ -20,6 +20,8 @@ export async function startRedis(folder: string): Promise<RedisServer> {
   } catch {
     throw new Error("no redis-server here");
   }
+  // Also when the bench is interrupted.
+  process.once("exit", () => server.kill());
   return {
     port,
     async stop() {

@@ -67,7 +67,7 @@ export const HOW = `- A cycle is: claim one task, complete it; a task carries ab
 - All workers of a queue are loops in one Node process, the bench's. Servers are processes of their own on the same machine.
   plainjob works in the bench's own thread (its calls are synchronous), Dibs in a thread beside it. Nobody sleeps between polls.
 - Each figure is the median of all rounds; the queues take turns in every round. 0.5 s of warm-up are not counted. A measurement ends when its time is over or when 70 % of the backlog is gone, which is then filled up again;
-  PostgreSQL is vacuumed and checkpointed before each. Pools and settings are each library's defaults.
+  PostgreSQL is vacuumed and checkpointed, and the disk synced, before each. Pools and settings are each library's defaults.
 - The latency of a claim is the caller's, and of the whole batch where a batch is fetched. BullMQ's own worker claims the next
   job with the completion of the last, so it has none; graphile-worker's own takes the next one before the last one's completion
   is confirmed; with a localQueue it claims from memory what its pool has locked ahead.

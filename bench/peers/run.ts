@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { median, percentile, progress, whole } from "../figures.js";
 import { type Measured, Meter, type Span } from "./meter.js";
 import type { Contestant, Mode, Subject } from "./subject.js";
@@ -29,6 +30,7 @@ export class Runner {
   readonly #seconds: number;
   #ready = 0;
   #completed = 0;
+  #fault: string | undefined;
 
   constructor(
     readonly name: string,
@@ -37,6 +39,22 @@ export class Runner {
   ) {
     this.#subject = subject;
     this.#seconds = seconds;
+  }
+
+  /** Why it has dropped out. */
+  get fault(): string | undefined {
+    return this.#fault;
+  }
+
+  /** Does it unless this one has dropped out; when it fails, this one does, and the others go on. */
+  async tried(work: () => Promise<void>): Promise<void> {
+    if (this.#fault !== undefined) return;
+    try {
+      await work();
+    } catch (fault) {
+      this.#fault = fault instanceof Error ? fault.message : String(fault);
+      progress(`${this.name} drops out: ${this.#fault}`);
+    }
   }
 
   get modes(): Subject["modes"] {
@@ -61,6 +79,7 @@ export class Runner {
     await this.#topUp(ready);
     await mode.prepare?.();
     await this.#subject.settle?.();
+    syncDisk();
     return this.#measure(mode, workers, { seconds: this.#seconds, limit: ready * 0.7 });
   }
 
@@ -109,6 +128,15 @@ export class Runner {
   }
 }
 
+/** What others have written goes to the disk now: the first to be measured after a seed of 500,000 paid for all of it. */
+function syncDisk(): void {
+  try {
+    execFileSync("sync");
+  } catch {
+    // Where there is no such program, the measurement is a little less fair.
+  }
+}
+
 /** Opens all; those that can't be opened are given with the reason. */
 export async function openAll(
   contestants: readonly Contestant[],
@@ -131,33 +159,41 @@ export async function openAll(
 /** All subjects in one scenario, in turn in every round, so that a noisy minute hits everybody. */
 export async function play(scenario: Scenario, runners: readonly Runner[], rounds: number): Promise<Row[]> {
   const measured = new Map<string, Measured[]>();
-  const key = (runner: Runner, mode: Mode, workers: number) => `${runner.name}|${mode.name}|${workers}`;
+  const key = (runner: Runner, mode: Mode, workers: number) => `${runner.name}, ${mode.name}, ${workers} workers`;
   const present = new Set<Runner>();
   for (const runner of runners) {
     progress(`${scenario.name}: ${runner.name} is brought there`);
-    if (await runner.bring(scenario)) present.add(runner);
+    await runner.tried(async () => {
+      if (await runner.bring(scenario)) present.add(runner);
+    });
   }
+  const measure = async (runner: Runner, mode: Mode, workers: number) => {
+    const figures = await runner.cycles(mode, workers, scenario.ready);
+    const name = key(runner, mode, workers);
+    measured.set(name, [...(measured.get(name) ?? []), figures]);
+    progress(`${name}: ${whole(figures.perSecond)} cycles/s`);
+  };
   for (let round = 1; round <= rounds; round += 1)
-    for (const runner of present)
-      for (const mode of runner.modes)
-        for (const workers of WORKERS) {
-          const figures = await runner.cycles(mode, workers, scenario.ready);
-          const name = key(runner, mode, workers);
-          measured.set(name, [...(measured.get(name) ?? []), figures]);
-          progress(`${name.replaceAll("|", ", ")} workers, round ${round}: ${whole(figures.perSecond)} cycles/s`);
-        }
+    for (const workers of WORKERS)
+      for (const runner of present)
+        for (const mode of runner.modes) await runner.tried(() => measure(runner, mode, workers));
   return runners.flatMap((runner) =>
     runner.modes.map((mode): Row => {
       const row = { contestant: runner.name, mode: mode.name, durability: mode.durability };
+      if (runner.fault) return { ...row, rates: [], missing: `failed: ${runner.fault}` };
       if (!present.has(runner)) return { ...row, rates: [], missing: "it deletes completed jobs" };
-      const of = (workers: number) => measured.get(key(runner, mode, workers)) ?? [];
-      const claims = of(1).map(({ claimMs }) => claimMs);
-      const rates = WORKERS.map((workers) => median(of(workers).map(({ perSecond }) => perSecond)));
-      if (claims.some(({ length }) => length === 0)) return { ...row, rates };
-      const at = (percent: number) => median(claims.map((values) => percentile(values, percent)));
-      return { ...row, rates, p50Ms: at(50), p99Ms: at(99) };
+      return { ...row, ...figuresOf(WORKERS.map((workers) => measured.get(key(runner, mode, workers)) ?? [])) };
     }),
   );
+}
+
+/** Medians of the rounds, given by number of workers. */
+function figuresOf(rounds: readonly (readonly Measured[])[]): Pick<Row, "rates" | "p50Ms" | "p99Ms"> {
+  const rates = rounds.map((measured) => median(measured.map(({ perSecond }) => perSecond)));
+  const claims = (rounds[0] ?? []).map(({ claimMs }) => claimMs);
+  if (claims.some(({ length }) => length === 0)) return { rates };
+  const at = (percent: number) => median(claims.map((values) => percentile(values, percent)));
+  return { rates, p50Ms: at(50), p99Ms: at(99) };
 }
 
 /** Enqueueing one by one: a row for each durability, as a subject's modes differ in nothing else there. */
@@ -169,12 +205,16 @@ export async function playEnqueueing(runners: readonly Runner[], rounds: number)
       if (seen.has(mode.durability)) continue;
       seen.add(mode.durability);
       const rates: number[] = [];
-      for (const workers of WORKERS) {
-        const values: number[] = [];
-        for (let round = 1; round <= rounds; round += 1) values.push(await runner.enqueueing(mode, workers));
-        rates.push(median(values));
-      }
-      rows.push({ contestant: runner.name, mode: "", durability: mode.durability, rates });
+      await runner.tried(async () => {
+        for (const workers of WORKERS) {
+          const values: number[] = [];
+          for (let round = 1; round <= rounds; round += 1) values.push(await runner.enqueueing(mode, workers));
+          rates.push(median(values));
+        }
+      });
+      const row = { contestant: runner.name, mode: "", durability: mode.durability };
+      if (runner.fault) rows.push({ ...row, rates: [], missing: `failed: ${runner.fault}` });
+      else rows.push({ ...row, rates });
       progress(`${runner.name}, enqueueing, ${mode.durability}: ${rates.map(whole).join(", ")} a second`);
     }
   }
