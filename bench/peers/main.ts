@@ -68,8 +68,8 @@ function machine(postgres: PostgresServer | Error): string {
     `ioredis ${versionOf("ioredis")}`,
   ];
   return (
-    `${processor}. ${versions.join(", ")}. ${ROUNDS} rounds of ${SECONDS} s, ${new Date().toISOString().slice(0, 10)}. ` +
-    `${loadAtStart.toFixed(1)} processes wanted to run before this did; with more than 0.5, others took part of the machine.`
+    `${processor}. ${versions.join(", ")}. Rounds: ${ROUNDS}, of ${SECONDS} s, ${new Date().toISOString().slice(0, 10)}. ` +
+    `Load average at the start: ${loadAtStart.toFixed(1)}; more than 0.5 tells that others used the machine too.`
   );
 }
 
