@@ -72,7 +72,6 @@ export function bullmq(folder: string): Contestant {
       }) as [Mode, ...Mode[]];
       return {
         modes,
-        keepsCompleted: true,
         async seed(count) {
           await redis.config("SET", "appendfsync", "no");
           await inThousands(count, (payloads) => queue.addBulk(payloads.map((data) => ({ name: "job", data }))));

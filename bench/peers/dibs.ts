@@ -34,7 +34,6 @@ export function dibs({ name, durability, url, settle }: Place): Contestant {
       const run = (workers: number, meter: Meter) => loops(workers, meter, claim, complete);
       return {
         modes: [{ name: "claim one, complete one", durability, run }],
-        keepsCompleted: true,
         seed: (count) => createTasks(store, count),
         enqueueOne: () => store.call(operations.create_task, payload(1), caller("planner")),
         ...(settle ? { settle } : {}),

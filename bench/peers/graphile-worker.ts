@@ -53,7 +53,7 @@ export function graphileWorker(server: () => PostgresServer): Contestant {
           { name: "its worker", durability, run: drive({}, true) },
           { name: "batch: localQueue 500, completions batched", durability, run: drive(BATCHED, false) },
         ],
-        keepsCompleted: false,
+        keepsNothing: "it deletes completed jobs",
         seed: (count) =>
           inThousands(count, (payloads) =>
             utils.addJobs(payloads.map((payload) => ({ identifier: TASK, payload, maxAttempts: 25 }))),

@@ -5,6 +5,7 @@ import { progress, whole } from "../figures.js";
 import { scratchFolder } from "../scratch.js";
 import { bullmq } from "./bullmq.js";
 import { dibs } from "./dibs.js";
+import { diskAlone } from "./disk.js";
 import { graphileWorker } from "./graphile-worker.js";
 import { versionOf } from "./packages.js";
 import { pgBoss } from "./pg-boss.js";
@@ -53,6 +54,7 @@ function contestants(postgres: PostgresServer | Error): Contestant[] {
     graphileWorker(server),
     bullmq(folder.path("redis")),
     plainjob(folder.path("plainjob/queue.db")),
+    diskAlone(folder.path("disk")),
   ];
 }
 

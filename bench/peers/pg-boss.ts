@@ -51,7 +51,6 @@ export function pgBoss(server: () => PostgresServer): Contestant {
           { name: "fetch one, complete one", durability, run: single },
           { name: `batch: fetch ${BATCH}, complete ${BATCH}`, durability, run: batch },
         ],
-        keepsCompleted: true,
         seed: (count) =>
           inThousands(count, (payloads) =>
             boss.insert(

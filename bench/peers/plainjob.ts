@@ -50,7 +50,6 @@ export function plainjob(path: string): Contestant {
             run,
           },
         ],
-        keepsCompleted: true,
         seed: (count) => inThousands(count, (payloads) => queue.addMany(TYPE, payloads)),
         enqueueOne: () => queue.add(TYPE, payload(1)),
         close: async () => queue.close(),

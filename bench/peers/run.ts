@@ -57,13 +57,17 @@ export class Runner {
     }
   }
 
+  get keepsNothing(): string | undefined {
+    return this.#subject.keepsNothing;
+  }
+
   get modes(): Subject["modes"] {
     return this.#subject.modes;
   }
 
   /** Brings the store to what the scenario says. False when this queue can't be in it. */
   async bring({ ready, completed }: Scenario): Promise<boolean> {
-    if (completed > 0 && !this.#subject.keepsCompleted) return false;
+    if (completed > 0 && this.#subject.keepsNothing) return false;
     await this.#topUp(completed - this.#completed);
     const toComplete = Math.max(completed - this.#completed, this.#ready - ready);
     // The quickest mode stands last. Without this the scenario of few would be played with what is left of the many.
@@ -181,7 +185,7 @@ export async function play(scenario: Scenario, runners: readonly Runner[], round
     runner.modes.map((mode): Row => {
       const row = { contestant: runner.name, mode: mode.name, durability: mode.durability };
       if (runner.fault) return { ...row, rates: [], missing: `failed: ${runner.fault}` };
-      if (!present.has(runner)) return { ...row, rates: [], missing: "it deletes completed jobs" };
+      if (!present.has(runner)) return { ...row, rates: [], missing: runner.keepsNothing ?? "" };
       return { ...row, ...figuresOf(WORKERS.map((workers) => measured.get(key(runner, mode, workers)) ?? [])) };
     }),
   );

@@ -13,8 +13,8 @@ export interface Mode {
 /** A queue with a store of its own, alive for the whole run. */
 export interface Subject {
   readonly modes: readonly [Mode, ...Mode[]];
-  /** False for a queue that deletes what is completed, so that "completed ones kept" says nothing about it. */
-  readonly keepsCompleted: boolean;
+  /** Why it keeps no completed tasks, when it doesn't; "completed ones kept" would say nothing about it then. */
+  readonly keepsNothing?: string;
   /** Puts so many tasks into the queue, by the fastest way its API has. */
   readonly seed: (count: number) => Promise<void>;
   readonly enqueueOne: () => Promise<unknown> | unknown;
