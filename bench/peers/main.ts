@@ -71,7 +71,7 @@ function machine(postgres: PostgresServer | Error): string {
   ];
   return (
     `${processor}. ${versions.join(", ")}. Rounds: ${ROUNDS}, of ${SECONDS} s, ${new Date().toISOString().slice(0, 10)}. ` +
-    `Load average at the start: ${loadAtStart.toFixed(1)}; more than 0.5 tells that others used the machine too.`
+    `Load average before: ${loadAtStart.toFixed(1)}, after: ${(loadavg()[0] ?? 0).toFixed(1)}; before above 0.5, or after above 3, others used the machine too.`
   );
 }
 
@@ -89,7 +89,7 @@ async function measure(postgres: PostgresServer | Error): Promise<string> {
   const { runners, missing } = await openAll(all, SECONDS);
   const place = (row: Row) => all.findIndex(({ name }) => name === row.contestant);
   const inOrder = (rows: readonly Row[]) => rows.toSorted((a, b) => place(a) - place(b));
-  const parts = [`# Dibs beside other queues\n\n${machine(postgres)}\n\n${HOW}`];
+  const parts: string[] = [];
   const add = (heading: string, table: (rows: Row[]) => string, rows: Row[]) =>
     parts.push(`## ${heading}\n\n${table(inOrder([...rows, ...missing]))}\n`);
   try {
@@ -98,7 +98,7 @@ async function measure(postgres: PostgresServer | Error): Promise<string> {
   } finally {
     for (const runner of runners) await runner.close();
   }
-  return parts.join("\n");
+  return [`# Dibs beside other queues\n\n${machine(postgres)}\n\n${HOW}`, ...parts].join("\n");
 }
 
 const postgres = await startPostgres(folder.path("postgres")).catch((fault) => new Error(`no PostgreSQL: ${fault}`));
