@@ -8,18 +8,22 @@ const OLDEST_NODE = [20, 19];
 /** Installs only when something is missing or of another version; ends the process when it can't be done. */
 export function install() {
   refuseOldNode();
-  if (!isInstalled()) {
-    say("Installing dependencies (about a minute the first time, three when better-sqlite3 must be compiled) …");
-    // Development tools do the building, so they are wanted whatever NODE_ENV says.
-    const status = run("npm", ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"], {
-      env: ownHeaders(),
-    });
-    if (status !== 0) {
-      say("npm ci failed. Its message is above; when it is the network or the registry, run this command again.");
-      process.exit(status);
-    }
-  }
+  installPackage("", "dependencies");
   ensureSqliteDriver();
+}
+
+/** The same for a package of its own inside this one, in a `folder` that ends with a slash. */
+export function installPackage(folder, what) {
+  if (isInstalled(folder)) return;
+  say(`Installing ${what} (about a minute the first time, three when better-sqlite3 must be compiled) …`);
+  // Development tools do the building, so they are wanted whatever NODE_ENV says.
+  const status = run("npm", ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"], {
+    cwd: root + folder,
+    env: ownHeaders(),
+  });
+  if (status === 0) return;
+  say("npm ci failed. Its message is above; when it is the network or the registry, run this command again.");
+  process.exit(status);
 }
 
 function refuseOldNode() {
@@ -32,14 +36,14 @@ function refuseOldNode() {
 }
 
 /** npm writes node_modules/.package-lock.json as the last act of an install, so it tells what is really there. */
-function isInstalled() {
-  const wanted = lockedPackages("package-lock.json");
-  const present = lockedPackages("node_modules/.package-lock.json");
+function isInstalled(folder) {
+  const wanted = lockedPackages(`${folder}package-lock.json`);
+  const present = lockedPackages(`${folder}node_modules/.package-lock.json`);
   if (!wanted || !present) return false;
   return Object.entries(wanted).every(([path, { version, optional, link }]) => {
     // Optional ones are there or not by platform and compiler; the driver among them is checked by loading it.
     if (path === "" || optional || link || !path.includes("node_modules/")) return true;
-    return present[path]?.version === version && existsSync(`${root}${path}`);
+    return present[path]?.version === version && existsSync(root + folder + path);
   });
 }
 

@@ -28,9 +28,8 @@ const LOCK_ALONE = `SELECT pg_advisory_xact_lock(${IDENTITIES})`;
 // The database's clock, read after the locks (R2), with what bounds it from below: what was persisted last.
 const BEGIN = `SELECT w.wall_ms, c.offset_ms, greatest(c.last_ms, (SELECT at FROM events ORDER BY id DESC LIMIT 1)) AS last_ms,
   v.identities, v.notices,
-  EXISTS (SELECT 1 FROM tasks WHERE wakes_at IS NOT NULL AND wakes_at <= w.wall_ms + c.offset_ms) OR EXISTS (
-    SELECT 1 FROM sessions WHERE state = 'open' AND expires_at IS NOT NULL AND expires_at <= w.wall_ms + c.offset_ms
-  ) AS may_be_due
+  (SELECT min(wakes_at) FROM tasks WHERE wakes_at IS NOT NULL) AS task_wakes_at,
+  (SELECT min(expires_at) FROM sessions WHERE state = 'open' AND expires_at IS NOT NULL) AS session_ends_at
   FROM clock c, versions v, (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS wall_ms) w`;
 
 /** So old may the persisted time get: renewals write no event that would tell it. */
@@ -48,7 +47,8 @@ interface Begun {
   readonly last_ms: number;
   readonly identities: number;
   readonly notices: number;
-  readonly may_be_due: boolean;
+  readonly task_wakes_at: number | null;
+  readonly session_ends_at: number | null;
 }
 
 /** Opens (and where needed migrates) the Postgres store: any number of nodes share one database, none special (R57). */
@@ -73,7 +73,6 @@ class PostgresStore implements Store {
   readonly transactionsMax = TRANSACTIONS_MAX;
   readonly watchEveryMs: number;
   readonly #clock: DecidingClock;
-  readonly #injected: boolean;
   #wallMs = 0;
   #transactions = 0;
   #seenEvent = -1;
@@ -85,7 +84,6 @@ class PostgresStore implements Store {
     // Hints come at once; without them, or should one be missed, this is how long others' work is not seen.
     this.watchEveryMs = pool.named ? 500 : 50;
     const { time } = options;
-    this.#injected = time !== undefined;
     const monotonicMs = (time ?? systemTime).monotonicMs;
     const source = { wallMs: time?.wallMs ?? (() => this.#wallMs), monotonicMs };
     this.#clock = new DecidingClock(source, options.onForwardJump ?? (() => {}));
@@ -135,7 +133,7 @@ class PostgresStore implements Store {
       othersVersion: begun.identities,
       othersQueueVersion: this.#transactions,
       shared: true,
-      mayBeDue: this.#injected || begun.may_be_due || nowMs > begun.wall_ms + begun.offset_ms,
+      mayBeDue: Math.min(begun.task_wakes_at ?? nowMs + 1, begun.session_ends_at ?? nowMs + 1) <= nowMs,
       get writes() {
         return db.writes;
       },

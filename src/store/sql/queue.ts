@@ -47,8 +47,9 @@ export function queueVerbs(db: Db): Pick<TaskVerbs, "ready" | "readyElsewhere" |
     assignees: (workspaceId, agentIds) =>
       after(
         db.all<{ id: string }>(
-          `SELECT a.text AS id FROM (${db.dialect.textsOf}) AS a WHERE EXISTS (
-             SELECT 1 FROM tasks q WHERE q.workspace_id = ? AND q.assigned_to = a.text AND q.queue = ${QUEUE.ready})`,
+          // With EXISTS Postgres reads the whole queue once instead of one entry for each agent.
+          `SELECT a.text AS id FROM (${db.dialect.textsOf}) AS a WHERE (SELECT q.seq FROM tasks q
+             WHERE q.workspace_id = ? AND q.assigned_to = a.text AND q.queue = ${QUEUE.ready} LIMIT 1) IS NOT NULL`,
           JSON.stringify(agentIds),
           workspaceId,
         ),
