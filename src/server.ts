@@ -1,6 +1,6 @@
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { basename, dirname, join, resolve } from "node:path";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { type Config, version } from "./config.js";
@@ -40,7 +40,7 @@ export async function serve(config: Config): Promise<Served> {
   try {
     const { createHttp } = await surface;
     const admin = await store.ensureAdmin(config.adminKey);
-    const adminKeyFile = admin.key === undefined ? undefined : keepAdminKey(config.store, admin.key);
+    const adminKeyFile = admin.key === undefined ? undefined : keepAdminKey(config.adminKeyFile, admin.key);
     const mcp = once(async () => {
       const { createMcpHttp } = await import("./mcp/http.js");
       const onFault = (fault: unknown) => log.error({ err: fault }, "an MCP call failed");
@@ -78,10 +78,9 @@ function urlOf(host: string, port: number): string {
   return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
 }
 
-/** Beside the store's file, so that each store has its own; the key is nowhere else, the store keeps only its hash. */
-function keepAdminKey(store: string, key: string): string {
-  const path = resolve(store.replace(/^sqlite:/, ""));
-  const file = join(dirname(path), `${basename(path)}.admin-key`);
+/** The key is nowhere else, the store keeps only its hash. */
+function keepAdminKey(file: string, key: string): string {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writeFileSync(file, `${key}\n`, { mode: 0o600 });
   chmodSync(file, 0o600);
   return file;
