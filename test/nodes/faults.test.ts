@@ -1,5 +1,5 @@
 import { tmpdir } from "node:os";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFailed, test } from "vitest";
 import { BadNetwork } from "../support/bad-network.js";
 import { limit, measured, rounds, spread } from "../support/campaign.js";
 import { Journal } from "../support/journal.js";
@@ -54,8 +54,6 @@ describe("three nodes on one database, 12 clients with journals", () => {
       const pids = nodes.all.map(({ pid }) => pid);
       const journal = await work(async () => {
         await postgres.crash();
-        // The first answer after it may still be one from before.
-        await Promise.all(nodes.all.map((node) => node.client().get("/v1/tasks")));
         for (const node of nodes.all) await expectUnavailable(node.client());
         await postgres.startAgain();
         const startedAt = performance.now();
@@ -113,6 +111,9 @@ describe("three nodes on one database, 12 clients with journals", () => {
 
   /** All tasks are claimed and completed while faults happen at random instants; then what was told is compared. */
   async function work(fault: (nth: number) => Promise<void>, faults = FAULTS): Promise<Journal> {
+    onTestFailed(() => {
+      for (const node of nodes.all) console.error(node.log.slice(-3_000));
+    });
     const journal = new Journal(folder.file("journal"));
     const http = nodes.node(0).client();
     const tasks = Array.from({ length: TASKS }, (_, at) => ({ content: `task ${at}` }));
