@@ -1,5 +1,5 @@
 import { homedir, userInfo } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { z } from "zod";
 
 const port = z.coerce.number().int().min(0).max(65535);
@@ -10,9 +10,18 @@ const list = z.string().transform((text) =>
     .filter(Boolean),
 );
 
+const isPostgres = (store: string) => /^postgres(ql)?:/.test(store);
+
 /** Every environment variable Dibs reads, with bounds; the flags of `dibs up` go through the same schema. */
 const environment = z.object({
-  DIBS_STORE: z.string().min(1).optional(),
+  DIBS_STORE: z
+    .string()
+    .min(1)
+    .refine(
+      (store) => !isPostgres(store) || URL.canParse(store),
+      "is no URL; write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with %XX for what a URL can't hold",
+    )
+    .optional(),
   DIBS_HOST: z.string().min(1).default("127.0.0.1"),
   DIBS_PORT: port.default(4747),
   DIBS_ADMIN_KEY: z.string().min(24, "must have 24 characters or more").max(500).optional(),
@@ -37,6 +46,8 @@ const environment = z.object({
 export interface Config {
   /** `sqlite:PATH` or `postgres://…`. */
   readonly store: string;
+  /** Where a new admin key is written: beside the store's file; on PostgreSQL in the user's own data folder. */
+  readonly adminKeyFile: string;
   readonly host: string;
   readonly port: number;
   readonly adminKey: string | undefined;
@@ -73,8 +84,10 @@ export function readConfig(overrides: Partial<Record<keyof z.input<typeof enviro
   }
   const value = parsed.data;
   const dataDir = join(value.XDG_DATA_HOME ?? join(homedir(), ".local", "share"), "dibs");
+  const store = value.DIBS_STORE ?? `sqlite:${join(dataDir, "dibs.db")}`;
   return Object.freeze({
-    store: value.DIBS_STORE ?? `sqlite:${join(dataDir, "dibs.db")}`,
+    store,
+    adminKeyFile: adminKeyFileOf(store, dataDir),
     host: value.DIBS_HOST,
     port: value.DIBS_PORT,
     adminKey: value.DIBS_ADMIN_KEY,
@@ -95,6 +108,22 @@ export function readConfig(overrides: Partial<Record<keyof z.input<typeof enviro
     command: value.DIBS_COMMAND,
     color: value.NO_COLOR !== undefined ? false : value.FORCE_COLOR !== undefined ? true : undefined,
   });
+}
+
+/** The store's name for people and logs: without its password. */
+export function shownStore(store: string): string {
+  if (!isPostgres(store)) return store;
+  const url = new URL(store);
+  if (url.password !== "") url.password = "***";
+  if (url.searchParams.has("password")) url.searchParams.set("password", "***");
+  return url.href;
+}
+
+/** Each store has its own, so that no server's key is another's. */
+function adminKeyFileOf(store: string, dataDir: string): string {
+  if (!isPostgres(store)) return `${resolve(store.replace(/^sqlite:/, ""))}.admin-key`;
+  const { host, pathname } = new URL(store);
+  return join(dataDir, `${`${host}${pathname}`.replace(/[^\w.-]+/g, "_")}.admin-key`);
 }
 
 /** The environment for a program that Dibs starts: this process's, with some variables added. */

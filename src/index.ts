@@ -7,7 +7,7 @@ export { DibsError, isDibsError } from "./contract/errors.js";
 export { operations } from "./contract/operations.js";
 
 export interface OpenOptions extends EngineOptions {
-  /** `sqlite:PATH`; the file is made where it is missing. */
+  /** `sqlite:PATH`, whose file is made where it is missing, or `postgres://…`. */
   readonly store: string;
   /** Runs the engine in threads of its own (writes in one, reads in another), as a server must. Default: this thread. */
   readonly thread?: boolean;

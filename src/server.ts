@@ -1,6 +1,6 @@
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { basename, dirname, join, resolve } from "node:path";
+import { dirname } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "./config.js";
 import { isDibsError } from "./contract/errors.js";
@@ -37,7 +37,7 @@ export async function serve(config: Config): Promise<Served> {
   try {
     const [store, { http, loadMcp }] = await Promise.all([opening, makeHttp(config, opening, logging)]);
     const admin = await store.ensureAdmin(config.adminKey);
-    const adminKeyFile = admin.key === undefined ? undefined : keepAdminKey(config.store, admin.key);
+    const adminKeyFile = admin.key === undefined ? undefined : keepAdminKey(config.adminKeyFile, admin.key);
     await http.listen({ host: config.host, port: config.port });
     // Only now: its library takes a tenth of a second to load, which no other call should wait for.
     void loadMcp();
@@ -90,10 +90,9 @@ function urlOf(host: string, port: number): string {
   return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
 }
 
-/** Beside the store's file, so that each store has its own; the key is nowhere else, the store keeps only its hash. */
-function keepAdminKey(store: string, key: string): string {
-  const path = resolve(store.replace(/^sqlite:/, ""));
-  const file = join(dirname(path), `${basename(path)}.admin-key`);
+/** The key is nowhere else, the store keeps only its hash. */
+function keepAdminKey(file: string, key: string): string {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writeFileSync(file, `${key}\n`, { mode: 0o600 });
   chmodSync(file, 0o600);
   return file;

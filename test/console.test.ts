@@ -20,6 +20,7 @@ let admin: Dibs;
 function start(port = 0): Promise<Served> {
   return serve({
     store: `sqlite:${join(folder, "dibs.db")}`,
+    adminKeyFile: join(folder, "admin-key"),
     host: "127.0.0.1",
     port,
     adminKey: ADMIN_KEY,

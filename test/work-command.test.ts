@@ -168,7 +168,7 @@ describe("dibs work stops the command", () => {
   });
 
   test("when the server is gone and the lease can't be known to be held: before its end, with 5", async () => {
-    const server = await ServerProcess.start({ file: folder.file("served.db") });
+    const server = await ServerProcess.start({ store: `sqlite:${folder.file("served.db")}` });
     const worker = new CommandLine(folder.path, { DIBS_URL: server.url, DIBS_KEY: server.key, NO_COLOR: "1" });
     await worker.json(["workspace", "set", "--lease-seconds-min", "1"]);
     const { id } = await worker.json(["task", "add", "cut off"]);

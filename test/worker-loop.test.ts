@@ -12,7 +12,7 @@ let folder: ScratchFolder;
 let server: ServerProcess;
 beforeAll(async () => {
   folder = new ScratchFolder();
-  server = await ServerProcess.start({ file: folder.file("dibs.db") });
+  server = await ServerProcess.start({ store: `sqlite:${folder.file("dibs.db")}` });
 });
 afterAll(async () => {
   await server.stop();

@@ -53,8 +53,13 @@ function up(finish: Finish): OwnCommand {
     .description("Serve HTTP, MCP and the page.")
     .option("--host <address>", "Address to listen on (else DIBS_HOST). (default: 127.0.0.1)")
     .option("--port <n>", "Port to listen on, 0 for any free one (else DIBS_PORT). (default: 4747)")
-    .option("--store <store>", "sqlite:PATH (else DIBS_STORE). (default: your own file)");
-  examples(command, "dibs up", "dibs up --port 8080 --store sqlite:/srv/dibs/dibs.db");
+    .option("--store <store>", "sqlite:PATH or postgres://… (else DIBS_STORE). (default: your own file)");
+  examples(
+    command,
+    "dibs up",
+    "dibs up --port 8080 --store sqlite:/srv/dibs/dibs.db",
+    "DIBS_STORE=postgres://dibs:PASSWORD@db/dibs dibs up",
+  );
   return running("up", command, finish, async ({ host, port, store }, _args, output) => {
     const { up } = await import("./up.js");
     const flags = { host: host as string, port: port as string, store: store as string };

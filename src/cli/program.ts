@@ -16,7 +16,7 @@ Start here:
 
 Where the commands go:
   DIBS_URL, DIBS_KEY   a server, and the key that says who you are there
-  DIBS_STORE           else this store, as sqlite:PATH; without it your own file
+  DIBS_STORE           else this store, as sqlite:PATH or postgres://…; without it your own file
   DIBS_AGENT           who you are on the file; without it your user name
   DIBS_SESSION         the session that holds; without it one per agent, terminal and worktree
 

@@ -1,4 +1,4 @@
-import { type Config, readConfig } from "../config.js";
+import { type Config, readConfig, shownStore } from "../config.js";
 import { EXIT } from "../contract/errors.js";
 import type { Served } from "../server.js";
 import { usage } from "./failure.js";
@@ -44,14 +44,14 @@ const CANNOT_LISTEN: Readonly<Record<string, string>> = {
 function welcome(server: Served, { store, command }: Config, usualStore: string, output: Output): string[] {
   const { paint } = output.screen();
   return [
-    `${paint.green("Dibs serves")} ${paint.bold(server.url)} ${paint.dim(`(store ${store})`)}`,
+    `${paint.green("Dibs serves")} ${paint.bold(server.url)} ${paint.dim(`(store ${shownStore(store)})`)}`,
     "",
     `Who holds what, live (the link signs in once, within 10 minutes):`,
     `  ${paint.cyan(server.signInLink)}`,
     "",
     ...(server.adminKeyFile ? [`The admin's key for HTTP is in ${server.adminKeyFile}`, ""] : []),
     "Try, in another terminal:",
-    ...(store === usualStore ? [] : [`  export DIBS_STORE=${quoted(store)}`]),
+    ...(store === usualStore ? [] : [`  export DIBS_STORE=${quoted(shownStore(store))}`]),
     `  ${command} task add "Say hello"`,
     `  ${command} work --once -- sh -c 'echo "doing: $DIBS_TASK_CONTENT"; sleep 20'`,
     `  ${command} who`,

@@ -41,8 +41,8 @@ export function translatePostgresFault(fault: unknown, where: string): unknown {
 
 /** Whether the connection is lost, or the server can't be used: then the outcome of a commit is unknown. */
 export function isLost(fault: unknown): boolean {
-  const { code = "", message = "" } = fault as { code?: string; message?: string };
+  const { code = "", message = "", severity } = fault as { code?: string; message?: string; severity?: string };
   if (code.startsWith("08") || UNAVAILABLE.has(code)) return true;
-  // What has a SQLSTATE came from a server that works.
-  return !/^[0-9A-Z]{5}$/.test(code) && (BROKEN.test(code) || BROKEN.test(message));
+  // What has a severity came from a server that works. (Five letters don't tell: EPIPE is no SQLSTATE.)
+  return severity === undefined && (BROKEN.test(code) || BROKEN.test(message));
 }

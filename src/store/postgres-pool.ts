@@ -44,8 +44,10 @@ export class PostgresPool {
     this.named = this.#url.searchParams.get("pooler") !== "transaction";
     this.#url.searchParams.delete("pooler");
     this.#pool = new pg.Pool({ ...this.#config(), max: settings.connectionsMax ?? CONNECTIONS_MAX });
-    // An idle connection that breaks is replaced by the next call that needs one.
+    // An idle connection that breaks is replaced by the next call that needs one. While one is in use nobody else hears
+    // of it, and an error that nobody hears ends the thread.
     this.#pool.on("error", () => {});
+    this.#pool.on("connect", (client) => client.on("error", () => {}));
   }
 
   #config(): pg.PoolConfig {

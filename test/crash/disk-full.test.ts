@@ -19,7 +19,7 @@ describe.skipIf(why !== undefined)(`a full disk${why === undefined ? "" : ` (ski
   beforeEach(async () => {
     folder = new ScratchFolder();
     disk = new SmallDisk(folder.file("disk"), 8);
-    server = await ServerProcess.start({ file: folder.file("disk/dibs.db") });
+    server = await ServerProcess.start({ store: `sqlite:${folder.file("disk/dibs.db")}` });
     http = server.client();
     session = (await http.post("/v1/sessions", { client: "test", ttl_seconds: 30 })).body.id;
   });
@@ -81,14 +81,14 @@ describe.skipIf(why !== undefined)(`a full disk${why === undefined ? "" : ` (ski
     expect([done.status, done.body.status]).toEqual([200, "completed"]);
     expect((await http.post("/v1/tasks/claim", { labels: ["real"] })).body.task.content).toBe("two");
     expect((await http.get("/readyz")).status).toBe(200);
-    expect(brokenIn(new StoreFile(server.settings.file))).toEqual([]);
+    expect(brokenIn(new StoreFile(folder.file("disk/dibs.db")))).toEqual([]);
   }, 60_000);
 
   test("what is too large for the space left fails alone, not its neighbours in the same commit (R55)", async () => {
     const tasks = Array.from({ length: 8 }, (_, at) => ({ content: `task ${at}`, labels: ["real"] }));
     await http.post("/v1/tasks/batch", { tasks });
     await server.stop();
-    const store = await open({ store: `sqlite:${server.settings.file}` });
+    const store = await open({ store: server.settings.store });
     const caller = { identity: { kind: "file", agent: "tester" } } as const;
     await store.call(operations.claim_next_task, { labels: ["none"] }, caller);
     disk.fill(700_000);
@@ -100,12 +100,12 @@ describe.skipIf(why !== undefined)(`a full disk${why === undefined ? "" : ` (ski
     expect(new Set(granted.map(({ body }) => body.task?.id)).size).toBe(8);
     await store.close();
     disk.empty();
-    expect(brokenIn(new StoreFile(server.settings.file))).toEqual([]);
+    expect(brokenIn(new StoreFile(folder.file("disk/dibs.db")))).toEqual([]);
   }, 60_000);
 
   test("is no empty queue to a command on the bare file either, with or without a log beside it (R58)", async () => {
     await http.post("/v1/tasks", { content: "one" });
-    const env = { DIBS_STORE: `sqlite:${server.settings.file}` };
+    const env = { DIBS_STORE: server.settings.store };
     const command = new CommandLine(folder.path, env);
     for (const end of ["SIGKILL", "SIGTERM"] as const) {
       // Killed, it leaves its log behind; stopped, it leaves the file alone.

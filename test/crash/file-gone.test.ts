@@ -58,7 +58,7 @@ describe("a store's file that goes away while it is open (C53, R58)", () => {
   });
 
   test("a server whose file is gone lives, is not ready, and has no empty queue (503)", async () => {
-    const server = await ServerProcess.start({ file });
+    const server = await ServerProcess.start({ store: `sqlite:${file}` });
     const http = server.client();
     rmSync(file);
     const paths = ["/livez", "/readyz", "/v1/tasks"];
@@ -70,7 +70,7 @@ describe("a store's file that goes away while it is open (C53, R58)", () => {
 
   test("a server doesn't start on garbage, and says what is wrong (exit 7)", async () => {
     writeFileSync(folder.file("garbage.db"), garbage);
-    const server = await ServerProcess.launch({ file: folder.file("garbage.db") });
+    const server = await ServerProcess.launch({ store: `sqlite:${folder.file("garbage.db")}` });
     await expect(server.untilLive()).rejects.toThrow(/damaged or no Dibs store/);
     expect(server.exitCode).toBe(7);
   }, 60_000);

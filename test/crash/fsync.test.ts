@@ -32,7 +32,7 @@ describe.skipIf(!hasStrace)("durability, by the system calls of a real server (R
     const trace = folder.file("trace");
     // -D leaves the server our own child, -y names the file behind each descriptor, -f follows the engine's threads.
     const under = ["strace", "-D", "-f", "-y", "-s", "80", "-e", `trace=${SYSCALLS}`, "-o", trace];
-    server = await ServerProcess.start({ file: folder.file("dibs.db"), under });
+    server = await ServerProcess.start({ store: `sqlite:${folder.file("dibs.db")}`, under });
     const http = server.client();
     await http.post("/v1/tasks", { content: "one" });
     const { task } = (await http.post("/v1/tasks/claim")).body;

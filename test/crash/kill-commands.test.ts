@@ -28,7 +28,7 @@ describe("processes on the bare file that are killed at any instant (R55, R56, C
     "leave a whole file, and nothing that keeps others out",
     async () => {
       const file = folder.file("dibs.db");
-      const server = await ServerProcess.start({ file });
+      const server = await ServerProcess.start({ store: `sqlite:${file}` });
       const http = server.client();
       let killed = 0;
       for (let round = 0; round < rounds(2, 50); round++) {
@@ -58,11 +58,11 @@ describe("processes on the bare file that are killed at any instant (R55, R56, C
       for (let round = 0; round < rounds(3, 50); round++) {
         const file = folder.file(`first-${round}.db`);
         const env = { DIBS_ADMIN_KEY: "" };
-        const cutOff = await ServerProcess.launch({ file, env });
+        const cutOff = await ServerProcess.launch({ store: `sqlite:${file}`, env });
         await new Promise((resolve) => setTimeout(resolve, 300 + Math.random() * 1_200));
         if (cutOff.exitCode === null) killed += 1;
         await cutOff.kill();
-        const server = await ServerProcess.start({ file, env });
+        const server = await ServerProcess.start({ store: `sqlite:${file}`, env });
         // Without DIBS_ADMIN_KEY the key is made at the first start and kept beside the store.
         const http = server.client(readFileSync(`${file}.admin-key`, "utf8").trim());
         expect((await http.post("/v1/tasks", { content: "x" })).status).toBe(201);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { limit, measured, rounds, spread } from "../support/campaign.js";
 import { Journal } from "../support/journal.js";
-import type { RawAnswer } from "../support/raw-http.js";
+import { CLAIM_EVENTS, checkTruth, drain, TASK_RECORDS, type TaskRecord } from "../support/journaled-work.js";
 import { ScratchFolder } from "../support/scratch-folder.js";
 import { ServerProcess } from "../support/server-process.js";
 import { brokenIn, StoreFile } from "../support/store-file.js";
@@ -25,7 +25,7 @@ describe("kill -9 of the server in the middle of 1,000 claims and completions by
   beforeEach(async () => {
     folder = new ScratchFolder();
     file = new StoreFile(folder.file("dibs.db"));
-    server = await ServerProcess.start({ file: file.path });
+    server = await ServerProcess.start({ store: `sqlite:${file.path}` });
   });
   afterEach(async () => {
     await server.kill();
@@ -42,7 +42,8 @@ describe("kill -9 of the server in the middle of 1,000 claims and completions by
         await oneRound(journal, rounds(2, 5), starts);
         lost += journal.entries.reduce((sum, entry) => sum + entry.lost, 0);
         expect(brokenIn(file)).toEqual([]);
-        checkTruth(journal);
+        const claims = file.rows<{ n: number }>(CLAIM_EVENTS)[0]?.n ?? 0;
+        checkTruth(journal, file.rows<TaskRecord>(TASK_RECORDS), claims);
       }
       // Else the kills met nobody and proved nothing.
       expect(lost).toBeGreaterThan(0);
@@ -67,7 +68,11 @@ describe("kill -9 of the server in the middle of 1,000 claims and completions by
       await down;
       await new Promise((resolve) => setTimeout(resolve, 5));
     };
-    const clients = Array.from({ length: CLIENTS }, (_, at) => worker(at, journal, again));
+    const clients = Array.from({ length: CLIENTS }, async (_, client) => {
+      const own = server.client();
+      await drain({ client, journal, http: () => own, again });
+      own.close();
+    });
     let over = false;
     const drained = Promise.all(clients).finally(() => {
       over = true;
@@ -84,61 +89,6 @@ describe("kill -9 of the server in the middle of 1,000 claims and completions by
       await down;
     }
     await drained;
-  }
-
-  async function worker(client: number, journal: Journal, again: () => Promise<void>): Promise<void> {
-    const http = server.client();
-    const session = (await http.post("/v1/sessions", { client: `client ${client}` })).body?.id;
-    expect(session).toBeTypeOf("string");
-    const bound = {
-      post: (path: string, body: object, options: object) => http.post(path, body, { ...options, session }),
-    };
-    const call = (path: string, body: object) => journal.call(client, bound as typeof http, path, body, again);
-    for (;;) {
-      const { status, body } = await call("/v1/tasks/claim", {});
-      expect(status).toBe(200);
-      if (body.task === null) break;
-      const { id, lease_id, fence } = body.task;
-      if (fence % 3 === 0) await call(`/v1/tasks/${id}/release`, { lease_id, fence });
-      else {
-        const done = await call(`/v1/tasks/${id}/complete`, { lease_id, fence, result: { client, lease_id } });
-        expect([done.status, done.body.status]).toEqual([200, "completed"]);
-      }
-    }
-    http.close();
-  }
-
-  /** Compares what the clients were told with what the store has now. */
-  function checkTruth(journal: Journal): void {
-    const rows = file.rows<{ id: string; status: string; fence: number; result: string | null }>(
-      "SELECT t.id, t.status, t.fence, x.result FROM tasks t JOIN task_texts x ON x.seq = t.seq",
-    );
-    const tasks = new Map(rows.map((row) => [row.id, row]));
-    const fencesSeen = new Map<string, Set<number>>();
-    for (const { path, body, answer } of journal.entries) {
-      const { status, body: said } = answer as RawAnswer;
-      expect(status).toBe(200);
-      const task = tasks.get(said.task?.id ?? said.id);
-      if (path === "/v1/tasks/claim" && said.task !== null) {
-        // One grant a fence: nobody else was told that it holds the task under the same one.
-        const seen = fencesSeen.get(said.task.id) ?? new Set();
-        expect(seen.has(said.task.fence)).toBe(false);
-        fencesSeen.set(said.task.id, seen.add(said.task.fence));
-        expect(task?.fence).toBeGreaterThanOrEqual(said.task.fence);
-      }
-      if (path.endsWith("/complete")) {
-        expect(task?.status).toBe("completed");
-        expect(JSON.parse(task?.result ?? "null")).toEqual((body as { result: unknown }).result);
-      }
-    }
-    const claims = file.rows<{ n: number }>("SELECT count(*) AS n FROM events WHERE type = 'task.claimed'")[0]?.n;
-    const grants = rows.reduce((sum, row) => sum + row.fence, 0);
-    expect(claims).toBe(grants);
-    // Every grant in the store was told to somebody: a call repeated with its key had one effect.
-    const told = [...fencesSeen.values()].reduce((sum, seen) => sum + seen.size, 0);
-    const ours = rows.filter((row) => fencesSeen.has(row.id)).reduce((sum, row) => sum + row.fence, 0);
-    expect(told).toBe(ours);
-    expect(rows.filter((row) => row.status !== "completed")).toEqual([]);
   }
 });
 

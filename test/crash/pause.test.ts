@@ -23,7 +23,7 @@ describe("a process that stands still (SIGSTOP)", () => {
   beforeEach(async () => {
     folder = new ScratchFolder();
     file = new StoreFile(folder.file("dibs.db"));
-    server = await ServerProcess.start({ file: file.path });
+    server = await ServerProcess.start({ store: `sqlite:${file.path}` });
     http = server.client();
     await http.send("PATCH", "/v1/workspace", { lease_seconds_min: 1 });
   });

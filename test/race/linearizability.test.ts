@@ -1,14 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { limit, measured, rounds, spread } from "../support/campaign.js";
+import { Injected, told } from "../support/linearizability/broken-histories.js";
 import { check } from "../support/linearizability/check.js";
-import type { Model, Operation, Verdict } from "../support/linearizability/history.js";
-import { type Histories, recordTasks } from "../support/linearizability/record.js";
-import { type TaskAction, taskModel } from "../support/linearizability/task-model.js";
+import type { Model, Operation } from "../support/linearizability/history.js";
+import { recordTasks } from "../support/linearizability/record.js";
+import { taskModel } from "../support/linearizability/task-model.js";
 import { ScratchFolder } from "../support/scratch-folder.js";
 import { ServerProcess } from "../support/server-process.js";
-
-type Kind<K> = Extract<TaskAction, { kind: K }>;
-type TaskOperation = Operation<TaskAction>;
 
 const LOAD = { clients: 8, operations: 200, tasks: 6, ttlMs: 1_000 };
 
@@ -19,7 +17,10 @@ describe("histories of 8 clients with 200 calls each", () => {
   beforeEach(async () => {
     folder = new ScratchFolder();
     const file = folder.file("dibs.db");
-    servers = await Promise.all([ServerProcess.start({ file }), ServerProcess.start({ file })]);
+    servers = await Promise.all([
+      ServerProcess.start({ store: `sqlite:${file}` }),
+      ServerProcess.start({ store: `sqlite:${file}` }),
+    ]);
     const http = servers[0]?.client();
     await http?.send("PATCH", "/v1/workspace", { lease_seconds_min: 1 });
     http?.close();
@@ -36,7 +37,7 @@ describe("histories of 8 clients with 200 calls each", () => {
     "%s have an order that one client alone could have made, and a broken one has none (R1, R3, R4, R7, R56)",
     async (where, count) => {
       const checkMs: number[] = [];
-      const found = { "double grant": [0, 0], "stale write": [0, 0] };
+      const injected = new Injected(LOAD.ttlMs);
       for (let round = 0; round < rounds(2, 100); round++) {
         const histories = await recordTasks(servers.slice(0, count), LOAD);
         for (const history of histories.values()) {
@@ -44,85 +45,17 @@ describe("histories of 8 clients with 200 calls each", () => {
           expect(told(check(history, taskModel))).toBe("linearizable");
           checkMs.push(performance.now() - startedAt);
         }
-        tally(found["double grant"], histories, withDoubleGrant);
-        tally(found["stale write"], histories, withStaleWrite);
+        injected.breakAll(histories);
       }
       measured(`linearizability of a task's history ${where}, check ms`, {
         histories: checkMs.length,
         ...spread(checkMs),
       });
-      for (const [what, [injected, caught]] of Object.entries(found)) {
-        measured(`linearizability ${where}, injected ${what}`, {
-          injected: injected as number,
-          caught: caught as number,
-        });
-        expect(injected).toBeGreaterThan(0);
-        expect(caught).toBe(injected);
-      }
+      injected.expectAllFound(where);
     },
     limit(180_000),
   );
 });
-
-/** Breaks every history that offers the occasion, and counts those and the ones found broken. */
-function tally(
-  counts: number[],
-  histories: Histories,
-  broken: (history: readonly TaskOperation[]) => TaskOperation[] | undefined,
-): void {
-  for (const history of histories.values()) {
-    const bad = broken(history);
-    if (bad === undefined) continue;
-    counts[0] = (counts[0] ?? 0) + 1;
-    if (check(bad, taskModel).kind === "violation") counts[1] = (counts[1] ?? 0) + 1;
-  }
-}
-
-/** The grant of a lease, if it was answered before the operation was asked for: then the two can't change places. */
-function grantBefore(history: readonly TaskOperation[], lease: string, operation: TaskOperation) {
-  return history.find(
-    ({ action, returnedMs }) => action.kind === "granted" && action.lease === lease && returnedMs < operation.calledMs,
-  );
-}
-
-/** A refusal that named the live holder becomes a grant of the next fence. */
-function withDoubleGrant(history: readonly TaskOperation[]): TaskOperation[] | undefined {
-  // Well before the lease could have ended by itself.
-  const at = history.findIndex((operation) => {
-    if (operation.action.kind !== "held") return false;
-    const grant = grantBefore(history, operation.action.lease, operation);
-    return grant !== undefined && operation.returnedMs < grant.calledMs + LOAD.ttlMs / 2;
-  });
-  const refused = history[at]?.action as Kind<"held"> | undefined;
-  if (refused === undefined) return undefined;
-  const action = { kind: "granted", by: "thief", lease: "stolen", fence: refused.fence + 1, ttlMs: 1_000 } as const;
-  return history.map((operation, place) => (place === at ? { ...operation, action } : operation));
-}
-
-/** A holder's write that was refused because another held the task by then becomes an accepted one. */
-function withStaleWrite(history: readonly TaskOperation[]): TaskOperation[] | undefined {
-  const at = history.findIndex((operation) => {
-    const holder = operation.action.kind === "lost" ? operation.action.holder : null;
-    return holder !== null && grantBefore(history, holder.lease, operation) !== undefined;
-  });
-  const lost = history[at]?.action as Kind<"lost"> | undefined;
-  if (lost === undefined) return undefined;
-  const action = { kind: "accepted", what: "complete", lease: lost.lease, ttlMs: 1_000 } as const;
-  return history.map((operation, place) => (place === at ? { ...operation, action } : operation));
-}
-
-/** A verdict as a test's message: what fits in no order, after what. */
-function told(verdict: Verdict<TaskAction>): string {
-  if (verdict.kind !== "violation") return verdict.kind;
-  const line = ({ client, calledMs, returnedMs, action }: TaskOperation) =>
-    `${calledMs.toFixed(1)}..${returnedMs.toFixed(1)} client ${client} ${JSON.stringify(action)}`;
-  return [
-    "violation. The last that fit:",
-    ...verdict.legal.slice(-12).map(line),
-    "None of these does:",
-    ...verdict.stuck.map(line),
-  ].join("\n");
-}
 
 describe("the check itself", () => {
   type Register = { readonly wrote: number } | { readonly read: number };

@@ -16,7 +16,7 @@ describe("a file that another process has locked (R56)", () => {
 
   beforeEach(async () => {
     folder = new ScratchFolder();
-    server = await ServerProcess.start({ file: folder.file("dibs.db") });
+    server = await ServerProcess.start({ store: `sqlite:${folder.file("dibs.db")}` });
     http = server.client();
     session = (await http.post("/v1/sessions", { client: "reader", ttl_seconds: 30 })).body.id;
     const tasks = Array.from({ length: 5 }, (_, at) => ({ content: `task ${at}` }));
@@ -92,7 +92,7 @@ describe("a file that another process has locked (R56)", () => {
     const startedAt = performance.now();
     const claims = Array.from({ length: 6 }, () => http.post("/v1/tasks/claim", {}, { timeoutMs: 100_000 }));
     // Nor does one that starts meanwhile wait for ever, or stay behind half started.
-    const late = await ServerProcess.launch({ file: folder.file("dibs.db") });
+    const late = await ServerProcess.launch({ store: `sqlite:${folder.file("dibs.db")}` });
     const refused = expect(late.untilLive(90_000)).rejects.toThrow(/locked by another process/);
     const answers = await Promise.all(claims);
     const tookMs = performance.now() - startedAt - watch.stop();

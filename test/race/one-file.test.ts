@@ -49,7 +49,10 @@ describe("several processes on one file (R56, C51)", () => {
     const file = folder.file("dibs.db");
     // The same file by another spelling: there is no lock of names to be fooled.
     const other = folder.file("../".concat(folder.path.split("/").at(-1) as string, "/./dibs.db"));
-    servers = await Promise.all([ServerProcess.start({ file }), ServerProcess.start({ file: other })]);
+    servers = await Promise.all([
+      ServerProcess.start({ store: `sqlite:${file}` }),
+      ServerProcess.start({ store: `sqlite:${other}` }),
+    ]);
     const [one, two] = servers.map((server) => server.client()) as [RawHttp, RawHttp];
     const agent = (await one.post("/v1/agents", { name: "bee" })).body;
     const bee = servers[1]?.client(agent.key) as RawHttp;
@@ -76,7 +79,7 @@ describe("several processes on one file (R56, C51)", () => {
     "a call that waits at a server is answered within 200 ms of what another process makes claimable (R21)",
     async () => {
       const file = folder.file("dibs.db");
-      servers = [await ServerProcess.start({ file })];
+      servers = [await ServerProcess.start({ store: `sqlite:${file}` })];
       const http = servers[0]?.client() as RawHttp;
       const elsewhere = await open({ store: `sqlite:${file}` });
       const caller = { identity: { kind: "file", agent: "elsewhere" } } as const;

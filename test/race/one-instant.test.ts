@@ -20,7 +20,7 @@ describe("separate processes claim at one instant (R15, R56, C02)", () => {
 
   beforeEach(async () => {
     folder = new ScratchFolder();
-    server = await ServerProcess.start({ file: folder.file("dibs.db") });
+    server = await ServerProcess.start({ store: `sqlite:${folder.file("dibs.db")}` });
   });
   afterEach(async () => {
     await server.stop();

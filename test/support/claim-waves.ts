@@ -60,12 +60,12 @@ class CliClaimer implements Claimer {
   #process: GatedProcess | undefined;
 
   constructor(
-    readonly file: string,
+    readonly store: string,
     readonly agent: string,
   ) {}
 
   async next(): Promise<Waiting> {
-    const env = ownEnvironment({ DIBS_STORE: `sqlite:${this.file}`, DIBS_AGENT: this.agent });
+    const env = ownEnvironment({ DIBS_STORE: this.store, DIBS_AGENT: this.agent });
     this.#process = new GatedProcess([DIBS, "task", "claim", "--json"], env);
     return this.#process;
   }
@@ -102,7 +102,7 @@ export class Crowd {
       // Half of them act as one agent in one session, half as agents of their own.
       ...Array.from(
         { length: size.cli },
-        (_, at) => new CliClaimer(server.settings.file, at % 2 === 0 ? "shared" : `agent-${at}`),
+        (_, at) => new CliClaimer(server.settings.store, at % 2 === 0 ? "shared" : `agent-${at}`),
       ),
     ];
   }

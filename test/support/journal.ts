@@ -21,6 +21,8 @@ export interface Entry {
  */
 export class Journal {
   readonly entries: Entry[] = [];
+  /** Every 503, which is no answer to the call. */
+  readonly unavailable: RawAnswer[] = [];
   answered = 0;
 
   /** `file`: kept there too, line by line, so that a failed run can be read afterwards. */
@@ -42,7 +44,10 @@ export class Journal {
       try {
         const answer = await http.post(path, body, { idempotencyKey: entry.idempotencyKey });
         // A server that is stopping or starting says so; that too is no answer to the call.
-        if (answer.status === 503) throw new Error("503");
+        if (answer.status === 503) {
+          this.unavailable.push(answer);
+          throw new Error("503");
+        }
         this.answered += 1;
         entry.answer = answer;
         entry.answeredAtMs = performance.now();

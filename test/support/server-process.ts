@@ -9,8 +9,8 @@ export const DIBS = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.
 const ADMIN_KEY = "only-for-tests-0123456789abcdef";
 
 export interface ServerSettings {
-  /** The SQLite file. */
-  readonly file: string;
+  /** Where its tasks are: `sqlite:PATH` or `postgres://…`. */
+  readonly store: string;
   /** More environment, as a rate limit. */
   readonly env?: Readonly<Record<string, string>>;
   /** A program and its arguments that start the server, as strace. */
@@ -19,7 +19,7 @@ export interface ServerSettings {
   readonly port?: number;
 }
 
-/** `dibs up` as a process of its own, which a test may kill, pause and start again on the same port and file. */
+/** `dibs up` as a process of its own, which a test may kill, pause and start again on the same port and store. */
 export class ServerProcess {
   readonly key = ADMIN_KEY;
   readonly url: string;
@@ -110,7 +110,7 @@ export class ServerProcess {
     await this.#end("SIGTERM");
   }
 
-  /** Starts it again on the same port and file; resolves with the milliseconds from the start until `/livez`. */
+  /** Starts it again on the same port and store; resolves with the milliseconds from the start until `/livez`. */
   restart(): Promise<number> {
     this.#child = this.#spawn();
     return this.untilLive();
@@ -124,12 +124,12 @@ export class ServerProcess {
   }
 
   #spawn(): ChildProcess {
-    const { file, env, under = [] } = this.settings;
+    const { store, env, under = [] } = this.settings;
     const command = [...under, process.execPath, DIBS, "up", "--port", String(this.port), "--json"];
     const child = spawn(command[0] as string, command.slice(1), {
       stdio: ["ignore", "ignore", "pipe"],
       env: ownEnvironment({
-        DIBS_STORE: `sqlite:${file}`,
+        DIBS_STORE: store,
         DIBS_ADMIN_KEY: ADMIN_KEY,
         DIBS_RATE_LIMIT: "1000000",
         DIBS_RATE_BURST: "1000000",

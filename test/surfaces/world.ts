@@ -63,7 +63,7 @@ export interface World {
 export async function openWorld(): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), "dibs-surfaces-"));
   const store = `sqlite:${join(dir, "dibs.db")}`;
-  const served = await serve({ ...SERVER, store });
+  const served = await serve({ ...SERVER, store, adminKeyFile: join(dir, "admin-key") });
   const file = openDriver(join(dir, "dibs.db"));
   file.exec("PRAGMA busy_timeout = 5000");
   const admin = new Dibs({ url: served.url, key: ADMIN_KEY });
