@@ -1,3 +1,4 @@
+import type { QueryResult } from "pg";
 import { isDibsError } from "../contract/errors.js";
 import type { Store, TransactionMode, Tx, Wants } from "../core/store.js";
 import { DecidingClock, systemTime, type TimeSource } from "./clock.js";
@@ -25,13 +26,17 @@ const IDENTITIES = 0x64696274;
 const LOCK_SHARED = `SELECT pg_advisory_xact_lock_shared(${IDENTITIES})`;
 const LOCK_ALONE = `SELECT pg_advisory_xact_lock(${IDENTITIES})`;
 
-// The database's clock, read after the locks (R2), with what bounds it from below: what was persisted last.
-const BEGIN = `SELECT w.wall_ms, c.offset_ms, greatest(c.last_ms, (SELECT at FROM events ORDER BY id DESC LIMIT 1)) AS last_ms,
+/** Read after the locks (R2), with what bounds it from below: what was persisted last. */
+const clockOf = (
+  wallMs: string,
+) => `SELECT w.wall_ms, c.offset_ms, greatest(c.last_ms, (SELECT at FROM events ORDER BY id DESC LIMIT 1)) AS last_ms,
   v.identities, v.notices,
   EXISTS (SELECT 1 FROM tasks WHERE wakes_at IS NOT NULL AND wakes_at <= w.wall_ms + c.offset_ms) OR EXISTS (
     SELECT 1 FROM sessions WHERE state = 'open' AND expires_at IS NOT NULL AND expires_at <= w.wall_ms + c.offset_ms
   ) AS may_be_due
-  FROM clock c, versions v, (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS wall_ms) w`;
+  FROM clock c, versions v, (SELECT ${wallMs} AS wall_ms) w`;
+const DATABASES_CLOCK = clockOf("floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint");
+const TESTS_CLOCK = clockOf("?::bigint");
 
 /** So old may the persisted time get: renewals write no event that would tell it. */
 const PERSIST_CLOCK_MS = 500;
@@ -73,7 +78,7 @@ class PostgresStore implements Store {
   readonly transactionsMax = TRANSACTIONS_MAX;
   readonly watchEveryMs: number;
   readonly #clock: DecidingClock;
-  readonly #injected: boolean;
+  readonly #readClock: (db: PostgresDb) => Promise<QueryResult<Begun>>;
   #wallMs = 0;
   #transactions = 0;
   #seenEvent = -1;
@@ -85,9 +90,8 @@ class PostgresStore implements Store {
     // Hints come at once; without them, or should one be missed, this is how long others' work is not seen.
     this.watchEveryMs = pool.named ? 500 : 50;
     const { time } = options;
-    this.#injected = time !== undefined;
-    const monotonicMs = (time ?? systemTime).monotonicMs;
-    const source = { wallMs: time?.wallMs ?? (() => this.#wallMs), monotonicMs };
+    this.#readClock = (db) => (time ? db.send(TESTS_CLOCK, [time.wallMs()]) : db.send(DATABASES_CLOCK));
+    const source = { wallMs: () => this.#wallMs, monotonicMs: (time ?? systemTime).monotonicMs };
     this.#clock = new DecidingClock(source, options.onForwardJump ?? (() => {}));
   }
 
@@ -123,7 +127,7 @@ class PostgresStore implements Store {
     const first = db.send(reads ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN");
     const locked = reads ? undefined : db.send(wants.changesIdentities ? LOCK_ALONE : LOCK_SHARED);
     const wanted = reads || !wants.taskIds?.length ? undefined : this.#keep(db, wants.taskIds);
-    const clock = wanted ? wanted.then(() => db.send(BEGIN)) : db.send(BEGIN);
+    const clock = wanted ? wanted.then(() => this.#readClock(db)) : this.#readClock(db);
     const [, , , { rows }] = await Promise.all([first, locked, wanted, clock]);
     const begun = rows[0] as Begun;
     this.#wallMs = begun.wall_ms;
@@ -135,7 +139,7 @@ class PostgresStore implements Store {
       othersVersion: begun.identities,
       othersQueueVersion: this.#transactions,
       shared: true,
-      mayBeDue: this.#injected || begun.may_be_due || nowMs > begun.wall_ms + begun.offset_ms,
+      mayBeDue: begun.may_be_due || nowMs > begun.wall_ms + begun.offset_ms,
       get writes() {
         return db.writes;
       },
