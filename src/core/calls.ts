@@ -83,7 +83,7 @@ export class Calls {
       }
     }
     const outcomes: (Outcome | undefined)[] = [];
-    this.#heads.expect(calls.reduce((sum, call) => sum + (call.name === "claim_next_task" ? 1 : 0), 0));
+    this.#heads.expect(calls.reduce((sum, call) => sum + tasksWanted(call), 0));
     const shared: Shared = { tx, ...asked, due, heads: this.#heads };
     for (const call of calls) outcomes.push(await this.#one(shared, call));
     return outcomes;
@@ -197,6 +197,11 @@ export class Calls {
     if (scope !== undefined) await remember(context, scope, bodyHash, reply, status, text);
     return { ok: true, status, text, notices, nowMs, ...extras(reply, nowMs) };
   }
+}
+
+/** Tasks the call takes from the head of the queue, if there are so many. */
+function tasksWanted({ name, input }: EngineCall): number {
+  return name === "claim_next_task" ? Number(input.count ?? 1) : 0;
 }
 
 export function isRead(call: EngineCall): boolean {
