@@ -86,7 +86,7 @@ export class Calls {
       }
     }
     const outcomes: (Outcome | undefined)[] = [];
-    this.#heads.expect(calls.reduce((sum, call) => sum + (call.name === "claim_next_task" ? 1 : 0), 0));
+    this.#heads.expect(calls.reduce((sum, call) => sum + tasksWanted(call), 0));
     const ahead = { identities: this.identities, heads: this.#heads, claimsMade: this.#claimsMade };
     const writes = asked.mode === "write";
     if (writes) await this.#forgetting.now(tx);
@@ -206,6 +206,11 @@ export class Calls {
     if (scope !== undefined) await remember(context, scope, bodyHash, reply, status, text);
     return { ok: true, status, text, notices, nowMs, ...extras(reply, nowMs) };
   }
+}
+
+/** Tasks the call takes from the head of the queue, if there are so many. */
+function tasksWanted({ name, input }: EngineCall): number {
+  return name === "claim_next_task" ? Number(input.count ?? 1) : 0;
 }
 
 export function isRead(call: EngineCall): boolean {

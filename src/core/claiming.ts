@@ -72,8 +72,7 @@ async function nextTask(context: Context, filter: QueueFilter): Promise<TaskRow 
       // Another node may have been quicker.
       if (row?.queue !== QUEUE.sleeping || row.wakes_at === null || row.wakes_at > context.nowMs)
         return nextTask(context, filter);
-      await wakeTask(tx, row);
-      return tx.tasks.bySeq(lapsed.seq);
+      return wakeTask(tx, row);
     }
   }
   return context.heads.take(tx, filter);

@@ -16,9 +16,9 @@ export class QueueHeads {
   /** Agents to whom no ready task is assigned. */
   #withoutOwn = new Set<string>();
 
-  /** How many claims come together: so many tasks are worth reading at once. */
-  expect(claims: number): void {
-    this.#limit = claims <= 1 ? 1 : claims <= 8 ? 8 : 64;
+  /** How many tasks are claimed together: so many are worth reading at once. */
+  expect(wanted: number): void {
+    this.#limit = wanted <= 1 ? 1 : wanted <= 8 ? 8 : 64;
   }
 
   spoil(): void {

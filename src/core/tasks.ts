@@ -106,9 +106,13 @@ function freshTask(row: NewTaskRow, seq: number): TaskRow {
 
 async function createAll(context: Context, inputs: readonly NewTask[]): Promise<TaskRow[]> {
   const rows: { row: NewTaskRow; labels: string[] }[] = [];
+  // A thousand tasks mostly name the same project.
+  const projects = new Map<string | undefined, ProjectRow>();
   for (const input of inputs) {
     await mayAssign(context, input.assigned_to_agent_id);
-    rows.push({ row: newRow(context, input, await projectOf(context, input.project_id)), labels: input.labels ?? [] });
+    const project = projects.get(input.project_id) ?? (await projectOf(context, input.project_id));
+    projects.set(input.project_id, project);
+    rows.push({ row: newRow(context, input, project), labels: input.labels ?? [] });
   }
   const created: TaskRow[] = [];
   for (const { row, labels } of rows) {

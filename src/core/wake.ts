@@ -1,5 +1,5 @@
 import { lapse } from "./leases.js";
-import { QUEUE, type SessionRow, type TaskRow } from "./rows.js";
+import { QUEUE, type SessionRow, type TaskRow, withChange } from "./rows.js";
 import type { Tx } from "./store.js";
 import { iso } from "./task-view.js";
 
@@ -33,10 +33,12 @@ export async function wake(tx: Tx, limit: number): Promise<Woken> {
   return { count: count + Math.min(due.length, limit), more: due.length > limit || tx.shared };
 }
 
-/** Wakes one task that is due. */
-export async function wakeTask(tx: Tx, row: TaskRow): Promise<void> {
-  if (row.status === "claimed") await lapse(tx, row);
-  else await tx.tasks.update(row, { queue: QUEUE.ready, wakes_at: null });
+/** Wakes one task that is due; the row as it is afterwards. */
+export async function wakeTask(tx: Tx, row: TaskRow): Promise<TaskRow> {
+  if (row.status === "claimed") return lapse(tx, row);
+  const change = { queue: QUEUE.ready, wakes_at: null };
+  await tx.tasks.update(row, change);
+  return withChange(row, change);
 }
 
 async function expireSession(tx: Tx, session: SessionRow): Promise<number> {

@@ -2,7 +2,6 @@ import { type OpenStore, operations } from "dibs";
 import type { Answer, Caller, OperationName } from "dibs/contract";
 import { expect } from "vitest";
 import type { Body, Input } from "../support/fresh-store.js";
-import { brokenIn, StoreFile } from "../support/store-file.js";
 import { type CallStep, type Expected, type Prepared, prepare, type Scene, whoOf } from "./calls.js";
 import { type Agent, Refusal, type Session, type Task, type Who } from "./records.js";
 import { Rules } from "./rules.js";
@@ -234,10 +233,10 @@ export class Play {
     );
   }
 
-  /** After the play; `thoroughly`: also that the file says of itself what the answers said. */
+  /** After the play; `thoroughly`: also that the store says of itself what the answers said. */
   async lookBack(thoroughly: boolean): Promise<void> {
     await Promise.all([this.#compareAll(), this.#compareQueue()]);
-    if (thoroughly) same(brokenIn(new StoreFile(this.stage.path)), []);
+    if (thoroughly) same(await this.stage.kept.broken(), []);
   }
 
   async #compareWhy(task: Task): Promise<void> {

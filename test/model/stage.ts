@@ -1,11 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { type OpenStore, open, operations } from "dibs";
 import type { Caller, Role } from "dibs/contract";
-import { openDriver, type SqliteDriver } from "../../src/store/driver.js";
+import { type AnyStore, freshStore } from "../support/any-store.js";
 import { FakeTime } from "../support/fake-time.js";
 import { byKey } from "../support/fresh-store.js";
-import { QUICK_DISK } from "../support/quick-disk.js";
 import { Play } from "./play.js";
 import type { Step } from "./steps.js";
 
@@ -37,23 +34,23 @@ const SWEPT = [
 
 /** One store and its clock, swept before every play: to open one anew takes longer than a play. */
 export class Stage {
-  readonly #folder = mkdtempSync(join(QUICK_DISK, "dibs-model-"));
-  readonly path = join(this.#folder, "dibs.db");
   readonly time = new FakeTime();
   /** The causes of `internal` answers. */
   readonly faults: string[] = [];
   cast!: Cast;
-  /** Two processes, so to say, on the one file. */
+  /** Two processes, so to say, on the one store. */
   desks: OpenStore[] = [];
   #others!: Caller;
-  #broom!: SqliteDriver;
   #plays = 0;
 
-  private constructor(private readonly backlog: number) {}
+  private constructor(
+    readonly kept: AnyStore,
+    private readonly backlog: number,
+  ) {}
 
   /** `backlog`: so many leases of others lapse a second after each start, so that much is due at once. */
   static async set(backlog = 0): Promise<Stage> {
-    const stage = new Stage(backlog);
+    const stage = new Stage(await freshStore(), backlog);
     await stage.open();
     const store = stage.desks[0] as OpenStore;
     const admin = byKey((await store.ensureAdmin()).key ?? "");
@@ -65,7 +62,6 @@ export class Stage {
     await store.call(operations.create_project, { key: "other" }, admin);
     const projects = (await store.call(operations.list_projects, {}, admin)).body;
     stage.cast = { agents, projects: Object.fromEntries(projects.map(({ key, id }) => [key, id])) };
-    stage.#broom = openDriver(stage.path);
     stage.#others = byKey((await store.createWorkspace("others")).key);
     await store.call(operations.update_workspace, { lease_seconds_min: 1 }, stage.#others);
     return stage;
@@ -73,7 +69,7 @@ export class Stage {
 
   async open(): Promise<void> {
     const onFault = (_operation: string, cause: string) => this.faults.push(cause);
-    const desk = () => open({ store: `sqlite:${this.path}`, time: this.time, onFault });
+    const desk = () => open({ store: this.kept.url, time: this.time, onFault });
     this.desks = [await desk(), await desk()];
   }
 
@@ -83,7 +79,7 @@ export class Stage {
 
   async play(steps: readonly Step[]): Promise<void> {
     this.#plays += 1;
-    this.#broom.exec(`BEGIN; ${SWEPT.map((table) => `DELETE FROM ${table};`).join(" ")} COMMIT`);
+    await this.kept.exec(SWEPT.map((table) => `DELETE FROM ${table}`).join("; "));
     await this.#addBacklog();
     const play = await Play.start(this);
     for (const each of steps) await play.step(each);
@@ -105,8 +101,7 @@ export class Stage {
   }
 
   async strike(): Promise<void> {
-    this.#broom.close();
     await this.close();
-    rmSync(this.#folder, { recursive: true, force: true });
+    await this.kept.remove();
   }
 }

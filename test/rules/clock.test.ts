@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ON_SQLITE } from "../support/any-store.js";
 import { FakeTime } from "../support/fake-time.js";
 import { FreshStore } from "../support/fresh-store.js";
 
@@ -60,16 +61,20 @@ describe("one clock decides (R2)", () => {
     expect(await fresh.refusal("heartbeat_task", { task_id: id }, ann)).toMatchObject({ reason: "expired" });
   });
 
-  test("set back while every command is a process of its own: nothing is stretched either", async () => {
-    const { fresh, ben, id } = await held();
-    fresh.time.setWall(-HOUR);
-    fresh.time.pass(59_999);
-    await fresh.restart();
-    expect(await fresh.next(ben)).toBeNull();
-    fresh.time.pass(1);
-    await fresh.restart();
-    expect(await fresh.next(ben)).toMatchObject({ id, fence: 2 });
-  });
+  // A database's clock is the same for all that start; what it had reached is written down twice a second (R2).
+  test.runIf(ON_SQLITE)(
+    "set back while every command is a process of its own: nothing is stretched either",
+    async () => {
+      const { fresh, ben, id } = await held();
+      fresh.time.setWall(-HOUR);
+      fresh.time.pass(59_999);
+      await fresh.restart();
+      expect(await fresh.next(ben)).toBeNull();
+      fresh.time.pass(1);
+      await fresh.restart();
+      expect(await fresh.next(ben)).toMatchObject({ id, fence: 2 });
+    },
+  );
 
   test("what one process has decided and written holds for another whose clock is behind", async () => {
     const { fresh, ann, ben, id } = await held();

@@ -5,7 +5,7 @@ import { FreshStore } from "../support/fresh-store.js";
 test("a lapsed lease is put on record within two seconds though nobody calls, once, with two servers there (R12)", async () => {
   const fresh = await FreshStore.open({ realTime: true });
   for (let nth = 0; nth < 2; nth += 1) {
-    const server = await open({ store: `sqlite:${fresh.path}`, thread: true, tends: true });
+    const server = await open({ store: fresh.kept.url, thread: true, tends: true });
     onTestFinished(() => server.close());
   }
   await fresh.ask("update_workspace", { lease_seconds_min: 1 }, fresh.root);

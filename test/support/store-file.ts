@@ -1,5 +1,5 @@
 import { openDriver, type SqlValue } from "../../src/store/driver.js";
-import { brokenTasks, type EventLine, type TaskLine } from "./invariants.js";
+import { brokenTasks, type EventLine, type TaskLine } from "./broken-tasks.js";
 
 /** Looks into a store's file past Dibs, and moves its clock: what no caller of Dibs can do. */
 export class StoreFile {
@@ -11,6 +11,11 @@ export class StoreFile {
 
   run(sql: string, ...params: SqlValue[]): void {
     this.#with((driver) => driver.prepare(sql).run(...params));
+  }
+
+  /** Statements that go together. */
+  exec(sql: string): void {
+    this.#with((driver) => driver.exec(`BEGIN IMMEDIATE; ${sql}; COMMIT`));
   }
 
   /** Shifts the clock that decides, for every process on the file (R2). */
@@ -31,7 +36,7 @@ export class StoreFile {
 
 /**
  * Everything that must hold of a store's file at any time, whatever happened to the processes (C55): the file is whole,
- * events have no gap, and its tasks are as `brokenTasks` says. Returns what is broken, one sentence each.
+ * events have no gap, and what must hold of every task. Returns what is broken, one sentence each.
  */
 export function brokenIn(file: StoreFile): string[] {
   const broken: string[] = [];
@@ -43,6 +48,5 @@ export function brokenIn(file: StoreFile): string[] {
     const before = events[at - 1]?.id;
     if (before !== undefined && id !== before + 1) broken.push(`events jump from ${before} to ${id}`);
   });
-  broken.push(...brokenTasks(file.rows<TaskLine>("SELECT * FROM tasks"), events));
-  return broken;
+  return [...broken, ...brokenTasks(file.rows<TaskLine>("SELECT * FROM tasks"), events)];
 }

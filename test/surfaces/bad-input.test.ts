@@ -137,10 +137,10 @@ describe("conditions and keys of a call", () => {
       ["task", "frobnicate"],
       ["task", "claim", "--colour", "red"],
     ]) {
-      const before = world.contents();
+      const before = await world.contents();
       const { exit, stdout } = await dibs([...args, "--json"], placeOf(world, "file", boss));
       expect({ exit, ...JSON.parse(stdout) }).toMatchObject({ exit: 2, code: "invalid_input" });
-      expect(world.contents()).toEqual(before);
+      expect(await world.contents()).toEqual(before);
     }
   });
 

@@ -80,7 +80,7 @@ const claimNext: Row[] = [
     given: async (at) => {
       const lease = await at.held(at.bob, {}, 30);
       await at.bob.dibs.heartbeatTask({ ...lease, checkpoint: { at: "step 2" } });
-      at.world.passTime(30);
+      await at.world.passTime(30);
       return { input: { project_id: at.project } };
     },
     answers: { task: { id: "task 1", fence: 2, attempts: 2, checkpoint: { at: "step 2" } } },
@@ -147,7 +147,7 @@ const claimNext: Row[] = [
       const input = { project_id: at.project, lease_seconds: 30 };
       const idempotencyKey = `dead-${at.project}`;
       await at.ann.dibs.claimNextTask(input, { idempotencyKey });
-      at.world.passTime(30);
+      await at.world.passTime(30);
       return { input, idempotencyKey };
     },
     refused: { code: "lease_lost", reason: "expired" },

@@ -101,7 +101,7 @@ export class Stage {
   /** What ann held for 30 seconds and let lapse. */
   async lapsed(by: Person = this.ann, fields: Fields = {}) {
     const lease = await this.held(by, fields, 30);
-    this.world.passTime(30);
+    await this.world.passTime(30);
     return lease;
   }
 

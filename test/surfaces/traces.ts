@@ -7,11 +7,11 @@ export async function refusedWithoutTrace(
   world: World,
   send: () => Promise<Heard> | undefined,
 ): Promise<Heard | undefined> {
-  const before = world.contents();
+  const before = await world.contents();
   const heard = await send();
   if (heard === undefined) return undefined;
   expect(["ok", "internal"], JSON.stringify(heard.body)).not.toContain(heard.code);
-  expect(world.contents()).toEqual(before);
+  expect(await world.contents()).toEqual(before);
   return heard;
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Dibs, type DibsSession } from "dibs/client";
 import type { Role } from "dibs/contract";
 import { serve } from "dibs/server";
-import { openDriver, type SqliteDriver } from "../../src/store/driver.js";
+import { type AnyStore, freshStore } from "../support/any-store.js";
 
 const ADMIN_KEY = "the-first-key-of-this-test-world";
 const SERVER = {
@@ -42,11 +42,11 @@ export type People = Readonly<Record<Name, Person>>;
 /** A server on a store of its own, and people with keys and open sessions. */
 export interface World {
   readonly url: string;
-  /** The store's address: a process may open the same file beside the server. */
+  /** The store's address: a process may open the same one beside the server. */
   readonly store: string;
   readonly people: People;
-  /** Moves the clock that decides, for every process on the file. */
-  passTime(seconds: number): void;
+  /** Moves the clock that decides, for every process on the store. */
+  passTime(seconds: number): Promise<void>;
   /** A project nobody has used yet. */
   newProject(): Promise<{ readonly id: string; readonly key: string }>;
   /** The person in a new session. */
@@ -56,16 +56,15 @@ export interface World {
   /** Somebody of another workspace on the same server. */
   stranger(): Promise<{ key: string; dibs: Dibs }>;
   /** Every row of every table, but for signs of life: what must stay as it is when a call is refused. */
-  contents(): Readonly<Record<string, readonly object[]>>;
+  contents(): Promise<Readonly<Record<string, readonly object[]>>>;
   close(): Promise<void>;
 }
 
 export async function openWorld(): Promise<World> {
+  const kept = await freshStore(tmpdir());
+  const store = kept.url;
   const dir = mkdtempSync(join(tmpdir(), "dibs-surfaces-"));
-  const store = `sqlite:${join(dir, "dibs.db")}`;
   const served = await serve({ ...SERVER, store, adminKeyFile: join(dir, "admin-key") });
-  const file = openDriver(join(dir, "dibs.db"));
-  file.exec("PRAGMA busy_timeout = 5000");
   const admin = new Dibs({ url: served.url, key: ADMIN_KEY });
   let made = 0;
   const unique = () => {
@@ -79,14 +78,11 @@ export async function openWorld(): Promise<World> {
   };
   const people = {} as Record<Name, Person>;
   for (const [name, role] of Object.entries(PEOPLE)) people[name as Name] = await person(name, role);
-  const tables = file
-    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'clock'")
-    .all() as { name: string }[];
   return {
     url: served.url,
     store,
     people,
-    passTime: (seconds) => void file.prepare("UPDATE clock SET offset_ms = offset_ms + ?").run(seconds * 1000),
+    passTime: (seconds) => kept.exec(`UPDATE clock SET offset_ms = offset_ms + ${seconds * 1000}`),
     newProject: () => admin.createProject({ key: `row-${unique()}` }),
     async afresh(name) {
       const dibs = await people[name].dibs.session({ client: "test", ttl_seconds: 86_400 });
@@ -100,18 +96,24 @@ export async function openWorld(): Promise<World> {
       await beside.close();
       return { key, dibs: new Dibs({ url: served.url, key }) };
     },
-    contents: () => Object.fromEntries(tables.map(({ name }) => [name, rowsOf(file, name)])),
+    async contents() {
+      const tables = (await kept.tables()).filter((name) => !OWN_PACE.has(name));
+      return Object.fromEntries(await Promise.all(tables.map(async (name) => [name, await rowsOf(kept, name)])));
+    },
     async close() {
-      file.close();
       await served.stop();
+      await kept.remove();
       rmSync(dir, { recursive: true, force: true });
     },
   };
 }
 
+/** What changes with time or with every change of another table, not by what a call did. */
+const OWN_PACE = new Set(["clock", "duties", "versions"]);
+
 /** A call is a sign of life of its session, refused or not (R9). */
-function rowsOf(file: SqliteDriver, table: string): object[] {
-  const rows = file.prepare(`SELECT * FROM ${table}`).all() as Record<string, unknown>[];
+async function rowsOf(kept: AnyStore, table: string): Promise<object[]> {
+  const rows = await kept.rows(`SELECT * FROM ${table}`);
   if (table !== "sessions") return rows;
   return rows.map(({ seen_at: _seen, expires_at: _expires, ...rest }) => rest);
 }
