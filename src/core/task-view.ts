@@ -3,16 +3,24 @@ import type { Task } from "../contract/task.js";
 import type { ClaimRecord, CommentRow, EventRow, LinkRow, NoticeRow, SessionRow, TaskRow } from "./rows.js";
 import { taskState } from "./task-state.js";
 
-let isoMs = 0;
-let isoText = "1970-01-01T00:00:00.000Z";
+const DAY_MS = 86_400_000;
+const digits = (count: number, width: number) =>
+  Array.from({ length: count }, (_, number) => String(number).padStart(width, "0"));
+const TWO = digits(60, 2);
+const THREE = digits(1000, 3);
+let lastDay = Number.NaN;
+let dayText = "";
 
-/** RFC 3339 in UTC with milliseconds. Answers of one transaction mostly tell its own instant, so the last is kept. */
+/** RFC 3339 in UTC with milliseconds. The day is kept from time to time: a task tells five, at 1 µs each without that. */
 export function iso(ms: number): string {
-  if (ms !== isoMs) {
-    isoText = new Date(ms).toISOString();
-    isoMs = ms;
+  const day = Math.floor(ms / DAY_MS);
+  if (day !== lastDay) {
+    dayText = new Date(ms).toISOString().slice(0, -13);
+    lastDay = day;
   }
-  return isoText;
+  const inDay = ms - day * DAY_MS;
+  const [hours, minutes] = [Math.floor(inDay / 3_600_000), Math.floor(inDay / 60_000) % 60];
+  return `${dayText}${TWO[hours]}:${TWO[minutes]}:${TWO[Math.floor(inDay / 1000) % 60]}.${THREE[inDay % 1000]}Z`;
 }
 const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms));
 const parsed = (json: string | null) => (json === null ? null : JSON.parse(json));
