@@ -72,7 +72,7 @@ export async function open(options: OpenOptions): Promise<OpenStore> {
     ping: async () => void (await writer.admin("ping", {})),
     drain: () => app.drain(),
     async close() {
-      app.drain();
+      await app.finish();
       await Promise.all([writer.close(), reader?.close()]);
     },
   };

@@ -26,6 +26,8 @@ export class App {
   readonly #waiting: WaitingCalls;
   /** Calls under way by their idempotency key: a repeat shares the answer (R59). */
   readonly #underWay = new Map<string, Promise<Outcome>>();
+  readonly #calls = new Set<Promise<unknown>>();
+  #finished = false;
   /** Calls that wait, or will if they find nothing. */
   #willWait = 0;
 
@@ -62,12 +64,30 @@ export class App {
     this.#waiting.drain();
   }
 
+  /** Takes no more calls, and resolves when all that were taken are answered. */
+  async finish(): Promise<void> {
+    this.#finished = true;
+    this.drain();
+    await Promise.allSettled(this.#calls);
+  }
+
   readonly call: Call = async <O extends Operation>(operation: O, input: unknown, caller: Caller) => {
     const { text, status, nextCursor, replayed, notices, serverNowMs } = await this.callText(operation, input, caller);
     return { body: JSON.parse(text) as never, status, nextCursor, replayed, notices, serverNowMs };
   };
 
-  readonly callText: TextCall = async (operation, input, caller) => {
+  readonly callText: TextCall = (operation, input, caller) => {
+    if (this.#finished) {
+      return Promise.reject(new DibsError("store_unavailable", "The store was closed; open it again.", {}));
+    }
+    const answer = this.#answer(operation, input, caller);
+    this.#calls.add(answer);
+    const over = () => this.#calls.delete(answer);
+    answer.then(over, over);
+    return answer;
+  };
+
+  async #answer(...[operation, input, caller]: Parameters<TextCall>): ReturnType<TextCall> {
     const { identity, sessionId, idempotencyKey, ifVersion } = caller;
     const from = { identity, sessionId, idempotencyKey, ifVersion };
     const parsed = await this.#parsed(operation, input, identity);
@@ -80,7 +100,7 @@ export class App {
       this.#undoIfUndelivered(call, outcome, signal);
     const { text, status, nextCursor, replayed, notices, nowMs } = outcome;
     return { text, status, nextCursor, replayed, notices, serverNowMs: nowMs };
-  };
+  }
 
   /** The input, checked. What is wrong with it is only told to who may ask at all. */
   async #parsed(operation: Operation, input: unknown, identity: Caller["identity"]): Promise<Record<string, unknown>> {

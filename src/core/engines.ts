@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { DibsError } from "../contract/errors.js";
 import { type AdminAction, type AdminResult, runAdmin } from "./admin.js";
 import { Engine } from "./engine.js";
 import { Housekeeping } from "./housekeeping.js";
@@ -16,6 +17,7 @@ export class Engines {
   readonly #free: Engine[];
   readonly #queue: ((engine: Engine) => void)[] = [];
   readonly #count: number;
+  #closed = false;
   #watch: NodeJS.Timeout | undefined;
   #tending: NodeJS.Timeout | undefined;
 
@@ -39,6 +41,7 @@ export class Engines {
   }
 
   async #onNext<T>(work: (engine: Engine) => Promise<T>): Promise<T> {
+    if (this.#closed) throw new DibsError("store_unavailable", "The store was closed; open it again.", {});
     const engine = this.#free.shift() ?? (await new Promise<Engine>((resolve) => this.#queue.push(resolve)));
     try {
       return await work(engine);
@@ -81,10 +84,11 @@ export class Engines {
     this.#tending.unref();
   }
 
-  /** Resolves when all that was asked for is done. */
+  /** Resolves when all that was asked for is done; nothing may be asked for after it. */
   async close(): Promise<void> {
     clearInterval(this.#watch);
     clearInterval(this.#tending);
+    this.#closed = true;
     const all: Promise<unknown>[] = [];
     for (let nth = 0; nth < this.#count; nth += 1) {
       all.push(

@@ -288,4 +288,19 @@ describe("a call that would wait is answered at once where its answer is known",
     expect(await asked).toBe(null);
     expect(performance.now() - askedAt).toBeLessThan(2_000);
   });
+
+  test("a store that is closed answers all it was asked before, and refuses what comes after", async () => {
+    const fresh = await FreshStore.open({ realTime: true });
+    const ann = await fresh.worker("ann");
+    const other = await fresh.another();
+    const waiting = fresh.next(ann, { wait_seconds: 20 }, other);
+    await sleep(30);
+    const made = fresh.ask("create_task", { content: "on its way" }, fresh.root, other);
+    const closing = other.close();
+    const late = fresh.refusal("get_me", {}, ann, other);
+    await closing;
+    expect(await made).toMatchObject({ content: "on its way" });
+    expect([null, "on its way"]).toContain((await waiting)?.content ?? null);
+    expect(await late).toMatchObject({ code: "store_unavailable" });
+  });
 });
