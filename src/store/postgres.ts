@@ -100,7 +100,7 @@ class PostgresStore implements Store {
         const result = await body(tx);
         const changed = {
           identities: wants.changesIdentities === true,
-          notices: tx.notes.noticeWrites !== noticeWritesAtStart,
+          notices: tx.notes.noticeWrites - noticeWritesAtStart,
         };
         await db.commit(reads ? [] : closing(tx, begun, changed));
         return result;
@@ -174,11 +174,12 @@ class PostgresStore implements Store {
 function closing(
   tx: Tx,
   begun: Begun,
-  changed: { identities: boolean; notices: boolean },
+  changed: { identities: boolean; notices: number },
 ): [string, readonly SqlValue[]][] {
   const statements: [string, readonly SqlValue[]][] = [];
   if (tx.nowMs - begun.last_ms > PERSIST_CLOCK_MS) statements.push([PERSIST_CLOCK, [tx.nowMs, tx.nowMs]]);
   if (changed.identities) statements.push(["UPDATE versions SET identities = identities + 1", []]);
-  if (changed.notices) statements.push(["UPDATE versions SET notices = notices + 1", []]);
+  // By as many as were written: the engine that wrote them goes on with its own count, if nobody else wrote any.
+  if (changed.notices > 0) statements.push(["UPDATE versions SET notices = notices + ?", [changed.notices]]);
   return statements;
 }
