@@ -30,6 +30,7 @@ export class App {
   #finished = false;
   /** Calls that wait, or will if they find nothing. */
   #willWait = 0;
+  #arrivals = 0;
 
   constructor(private readonly options: AppOptions) {
     // One at a time while calls wait: what a batch frees is theirs before the next batch looks.
@@ -137,12 +138,14 @@ export class App {
 
   async #claimOrWait(call: EngineCall, waitMs: number, signal: AbortSignal | undefined): Promise<Outcome> {
     const signature = JSON.stringify([call.caller.identity, call.input]);
+    this.#arrivals += 1;
+    const waiting = { call, signature, arrival: this.#arrivals, waitMs, signal };
     // Nobody who waits is overtaken by a newer call that would wait as well.
-    if (this.#waiting.size > 0) return this.#waiting.wait(call, signature, undefined, waitMs, signal);
+    if (this.#waiting.size > 0) return this.#waiting.wait({ ...waiting, empty: undefined });
     const outcome = await this.#writes.submit(call);
     const empty = outcome.ok && outcome.emptyForMs !== undefined;
     if (!empty || signal?.aborted) return outcome;
-    return this.#waiting.wait(call, signature, outcome, waitMs, signal);
+    return this.#waiting.wait({ ...waiting, empty: outcome });
   }
 
   /** A grant whose answer reaches nobody is taken back (R21), also when the connection breaks while it is written. */

@@ -4,9 +4,23 @@ import type { EngineCall, Outcome } from "./outcome.js";
 /** A timer never sleeps longer than this: what only the clock knows is looked at again at least so often. */
 const TIMER_MAX_MS = 15_000;
 
+/** A call that is to wait. */
+export interface Waiting {
+  readonly call: EngineCall;
+  /** Calls of one signature find the same. */
+  readonly signature: string;
+  /** Grows from call to call: whoever came first is before the others, however long its first look took. */
+  readonly arrival: number;
+  /** What it found, if it has looked already. */
+  readonly empty: Outcome | undefined;
+  readonly waitMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
 interface Waiter {
   readonly call: EngineCall;
   readonly signature: string;
+  readonly arrival: number;
   /** Nobody has looked for it yet, or its time is up and it looks once more. */
   fresh: boolean;
   looking: boolean;
@@ -54,15 +68,9 @@ export class WaitingCalls {
 
   /**
    * Resolves with the first grant, or when `waitMs` are over with what a last look gives. A caller that went away gets
-   * nothing; `empty`, if it has looked already, is what it found.
+   * nothing.
    */
-  wait(
-    call: EngineCall,
-    signature: string,
-    empty: Outcome | undefined,
-    waitMs: number,
-    signal?: AbortSignal,
-  ): Promise<Outcome> {
+  wait({ call, signature, arrival, empty, waitMs, signal }: Waiting): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       const finish = () => {
         clearTimeout(deadline);
@@ -72,6 +80,7 @@ export class WaitingCalls {
       const waiter: Waiter = {
         call,
         signature,
+        arrival,
         // A repeat may find what its key was given before, whatever its kind finds.
         fresh: empty === undefined && (call.caller.idempotencyKey !== undefined || !this.#hasLike(signature)),
         looking: false,
@@ -92,11 +101,16 @@ export class WaitingCalls {
       };
       const deadline = setTimeout(() => this.#lastLook(waiter), this.#drained ? 0 : waitMs);
       signal?.addEventListener("abort", giveUp, { once: true });
-      this.#waiting.push(waiter);
+      this.#enter(waiter);
       if (this.#waiting.length === 1) this.onWatch(true);
       if (empty?.ok) this.#learn(signature, empty.emptyForMs ?? null);
       else this.lookSoon();
     });
+  }
+
+  #enter(waiter: Waiter): void {
+    const after = this.#waiting.findLastIndex(({ arrival }) => arrival < waiter.arrival);
+    this.#waiting.splice(after + 1, 0, waiter);
   }
 
   #lastLook(waiter: Waiter): void {
