@@ -1,28 +1,28 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { open, operations } from "dibs";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { type AnyStore, freshStore } from "../support/any-store.js";
 import { limit, measured, rounds, spread } from "../support/campaign.js";
-import { ScratchFolder } from "../support/scratch-folder.js";
 import { ownEnvironment } from "../support/server-process.js";
 
 const HAMMER = fileURLToPath(new URL("../support/children/hammer.mjs", import.meta.url));
 const WRITES = rounds(50, 1_000);
 
-let folder: ScratchFolder;
-beforeEach(() => {
-  folder = new ScratchFolder();
+let kept: AnyStore;
+beforeEach(async () => {
+  kept = await freshStore(tmpdir());
 });
-afterEach(() => folder.remove());
+afterEach(() => kept.remove());
 
 test(
   "processes that write without a pause don't starve one that writes now and then (R56)",
   async () => {
-    const file = folder.file("dibs.db");
-    const store = await open({ store: `sqlite:${file}` });
+    const store = await open({ store: kept.url });
     const caller = { identity: { kind: "file", agent: "polite" } } as const;
-    const hammers = [1, 2].map(() => fork(HAMMER, [file], { env: ownEnvironment({}) }));
+    const hammers = [1, 2].map(() => fork(HAMMER, [kept.url], { env: ownEnvironment({}) }));
     await Promise.all(hammers.map((hammer) => once(hammer, "message")));
     const tookMs: number[] = [];
     for (let write = 0; write < WRITES; write++) {

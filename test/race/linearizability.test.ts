@@ -1,38 +1,36 @@
+import { tmpdir } from "node:os";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type AnyStore, freshStore } from "../support/any-store.js";
 import { limit, measured, rounds, spread } from "../support/campaign.js";
 import { Injected, told } from "../support/linearizability/broken-histories.js";
 import { check } from "../support/linearizability/check.js";
 import type { Model, Operation } from "../support/linearizability/history.js";
 import { recordTasks } from "../support/linearizability/record.js";
 import { taskModel } from "../support/linearizability/task-model.js";
-import { ScratchFolder } from "../support/scratch-folder.js";
 import { ServerProcess } from "../support/server-process.js";
 
 const LOAD = { clients: 8, operations: 200, tasks: 6, ttlMs: 1_000 };
 
 describe("histories of 8 clients with 200 calls each", () => {
-  let folder: ScratchFolder;
+  let kept: AnyStore;
   let servers: ServerProcess[];
 
   beforeEach(async () => {
-    folder = new ScratchFolder();
-    const file = folder.file("dibs.db");
-    servers = await Promise.all([
-      ServerProcess.start({ store: `sqlite:${file}` }),
-      ServerProcess.start({ store: `sqlite:${file}` }),
-    ]);
+    kept = await freshStore(tmpdir());
+    const { url: store } = kept;
+    servers = await Promise.all([ServerProcess.start({ store }), ServerProcess.start({ store })]);
     const http = servers[0]?.client();
     await http?.send("PATCH", "/v1/workspace", { lease_seconds_min: 1 });
     http?.close();
   });
   afterEach(async () => {
     await Promise.all(servers.map((server) => server.stop()));
-    folder.remove();
+    await kept.remove();
   });
 
   test.each([
     ["of one server", 1],
-    ["of two servers on one file", 2],
+    ["of two servers on one store", 2],
   ])(
     "%s have an order that one client alone could have made, and a broken one has none (R1, R3, R4, R7, R56)",
     async (where, count) => {

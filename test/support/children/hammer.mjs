@@ -1,7 +1,7 @@
-// A process that never gives the store's lock a rest: it writes to the bare file without a pause until it is told to end.
+// A process that never gives the store's lock a rest: it writes to the bare store without a pause until it is told to end.
 import { open, operations } from "dibs";
 
-const store = await open({ store: `sqlite:${process.argv[2]}` });
+const store = await open({ store: process.argv[2] });
 const caller = { identity: { kind: "file", agent: `hammer-${process.pid}` } };
 let writes = 0;
 let over = false;
