@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, inject, onTestFinished, test } from "vitest";
+import { describe, expect, inject, onTestFinished, type RunnerTask, test } from "vitest";
 import { isDibsError } from "../src/contract/errors.js";
 import type { Store } from "../src/core/store.js";
 import { openDriver, type SqliteDriver } from "../src/store/driver.js";
@@ -58,6 +58,27 @@ storeConformance("PostgreSQL", () => {
     pass: (ms) => time.pass(ms),
     remove: async () => (await database).drop(),
   };
+});
+
+test("every store is put through the same tests, as many and by the same names, none skipped for one alone", ({
+  task,
+}) => {
+  const testsOf: Record<string, string[]> = {};
+  const list = (store: string, within: string, tasks: readonly RunnerTask[]): void => {
+    for (const each of tasks) {
+      const name = `${within} > ${each.name}`;
+      if (each.type === "suite") list(store, name, each.tasks);
+      else testsOf[store] = [...(testsOf[store] ?? []), `${name} (${each.mode})`];
+    }
+  };
+  for (const suite of task.file.tasks) {
+    const [store = "", part] = suite.name.split(": ");
+    if (suite.type === "suite" && part !== undefined) list(store, part, suite.tasks);
+  }
+  const { PostgreSQL: onPostgres, ...onSqlite } = testsOf;
+  expect(onPostgres?.length).toBeGreaterThan(20);
+  expect(Object.keys(onSqlite)).toEqual(DRIVERS.map((driver) => `SQLite through ${driver}`));
+  for (const tests of Object.values(onSqlite)) expect(tests).toEqual(onPostgres);
 });
 
 test("better-sqlite3 is always among the drivers tried, and where Node has a SQLite of its own that is too", () => {
