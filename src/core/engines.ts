@@ -19,6 +19,8 @@ export class Engines {
   readonly #count: number;
   #closed = false;
   #watch: NodeJS.Timeout | undefined;
+  #looking = false;
+  #lookAnyway = false;
   #tending: NodeJS.Timeout | undefined;
 
   constructor(
@@ -56,12 +58,21 @@ export class Engines {
   watch(on: boolean): void {
     clearInterval(this.#watch);
     if (!on) return;
-    // What was committed between the waiter's look and now is found by one more look.
-    void this.store.changedElsewhere();
-    this.onChanged();
-    this.#watch = setInterval(async () => {
-      if (await this.store.changedElsewhere()) this.onChanged();
-    }, this.store.watchEveryMs);
+    // What was committed between the waiter's look and the first answer is found by one more look.
+    this.#lookAnyway = true;
+    void this.#lookForOthers();
+    this.#watch = setInterval(() => void this.#lookForOthers(), this.store.watchEveryMs);
+  }
+
+  /** One question at a time: over a slow network they would queue up, and take the connections from the calls. */
+  async #lookForOthers(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    const anyway = this.#lookAnyway;
+    this.#lookAnyway = false;
+    const changed = await this.store.changedElsewhere();
+    this.#looking = false;
+    if (changed || anyway) this.onChanged();
   }
 
   /** From now on does what is due also when nobody calls, as a server should. */

@@ -75,7 +75,7 @@ class PostgresStore implements Store {
   readonly #clock: DecidingClock;
   #wallMs = 0;
   #transactions = 0;
-  #seenEvent = -1;
+  #committed = -1;
 
   constructor(
     private readonly pool: PostgresPool,
@@ -149,15 +149,15 @@ class PostgresStore implements Store {
   }
 
   async changedElsewhere(): Promise<boolean> {
-    let last: number;
+    let committed: number;
     try {
-      last = await this.pool.lastEvent();
+      committed = await this.pool.committed();
     } catch {
       // Nobody waits for this answer who could be told; who looks because of it learns what is wrong.
       return true;
     }
-    const changed = last !== this.#seenEvent && this.#seenEvent !== -1;
-    this.#seenEvent = last;
+    const changed = committed !== this.#committed && this.#committed !== -1;
+    this.#committed = committed;
     return changed;
   }
 
