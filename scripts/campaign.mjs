@@ -1,5 +1,5 @@
-// `npm run campaign`: the tests of races and crashes, long (about an hour on two cores). Prints what they measured, and
-// keeps it as JSON lines in the file it names. With arguments (`npm run campaign -- kill`) only the tests they choose.
+// `npm run campaign`: the tests of races, crashes and several nodes, long (about an hour on two cores). Prints what they measured, and
+// keeps it as JSON lines in the file it names. With arguments (`npm run campaign -- nodes`) only the tests they choose.
 import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ const status = run(
     `${root}node_modules/${tools.vitest}`,
     "run",
     "--no-file-parallelism",
-    ...(chosen.length > 0 ? chosen : ["test/race", "test/crash"]),
+    ...(chosen.length > 0 ? chosen : ["test/race", "test/crash", "test/nodes"]),
   ],
   { env: { CAMPAIGN: "long", CAMPAIGN_REPORT: report } },
 );

@@ -3,7 +3,7 @@ import { SETTINGS_DEFAULT } from "../contract/workspace.js";
 import { giveKey } from "./agents.js";
 import { addAgent, DEFAULT_PROJECT, DEFAULT_WORKSPACE } from "./identity.js";
 import { newId, newSecret, sha256 } from "./ids.js";
-import { retried } from "./retried.js";
+import { retried, told } from "./retried.js";
 import type { Store, Tx } from "./store.js";
 
 const ADMIN = "admin";
@@ -99,7 +99,11 @@ export type AdminResult<A extends AdminAction> = Awaited<ReturnType<(typeof admi
 
 export async function runAdmin<A extends AdminAction>(store: Store, action: A, input: object): Promise<AdminResult<A>> {
   const act = (tx: Tx) => adminActions[action](tx, input as never) as Promise<AdminResult<A>>;
-  return retried(() => store.transaction("write", act, { changesIdentities: action !== "ping" }));
+  try {
+    return await retried(() => store.transaction("write", act, { changesIdentities: action !== "ping" }));
+  } catch (fault) {
+    throw told(fault);
+  }
 }
 
 /**

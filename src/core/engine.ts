@@ -3,7 +3,7 @@ import { Calls, CHANGES_IDENTITIES, isRead, RefusalWrote } from "./calls.js";
 import type { Housekeeping } from "./housekeeping.js";
 import { NeedsWrite } from "./identity.js";
 import { type BatchResult, type EngineCall, internalFault, type Outcome, type Refusal, refusal } from "./outcome.js";
-import { pause, retried } from "./retried.js";
+import { pause, retried, told } from "./retried.js";
 import type { SessionRow } from "./rows.js";
 import { type Store, StoreBusy } from "./store.js";
 
@@ -132,7 +132,8 @@ export class Engine {
     }
   }
 
-  #refused(fault: unknown): Refusal {
+  #refused(thrown: unknown): Refusal {
+    const fault = told(thrown);
     if (fault instanceof RefusalWrote) return refusal(fault.refusal, 0, 0);
     if (isDibsError(fault)) return refusal(fault, 0, 0);
     return internalFault(fault);

@@ -1,4 +1,4 @@
-import { StoreConflict } from "./store.js";
+import { StoreBusy, StoreConflict } from "./store.js";
 
 /** Two transactions that meet again and again part by the random pause between their tries. */
 const TRIES_MAX = 12;
@@ -14,6 +14,13 @@ export async function retried<T>(work: () => Promise<T>): Promise<T> {
       await pause(tries);
     }
   }
+}
+
+/** What a caller is told of: a conflict that no try resolved is a store that is too busy, not a fault of Dibs's. */
+export function told(fault: unknown): unknown {
+  if (!(fault instanceof StoreConflict)) return fault;
+  const message = "Other calls change the same things all the time; repeat the call in a moment.";
+  return new StoreBusy("store_unavailable", message, {}, { cause: fault });
 }
 
 /** Longer with every try, by chance. */

@@ -38,19 +38,18 @@ describe("three nodes on one Postgres", () => {
       const agents = await addAgents();
       const tasks = await addTasks(agents.map(({ id }) => id));
       const histories: Histories = new Map(tasks.map(({ id }) => [id, []]));
+      const queue = { labels: LABELS, tasks, histories, completedMs: new Map<string, number>(), ttlMs: TTL_MS };
       const startedAt = performance.now();
       const workers = Array.from({ length: CLIENTS }, (_, at) => {
         const agent = agents[at % AGENTS] as Agent;
-        return new QueueWorker(at, nodes.node(at).client(agent.key), agent.id, {
-          labels: LABELS,
-          tasks,
-          histories,
-          ttlMs: TTL_MS,
-        });
+        return new QueueWorker(at, nodes.node(at).client(agent.key), agent.id, queue);
       });
       await Promise.all(workers.map((worker) => worker.run()));
       const seconds = (performance.now() - startedAt) / 1_000;
 
+      const [met] = await nodes.rows<{ undone: number; deadlocks: number }>(
+        "SELECT xact_rollback AS undone, xact_commit AS done, deadlocks FROM pg_stat_database WHERE datname = current_database()",
+      );
       const completed = workers.flatMap((worker) => worker.completed);
       expect(completed.length).toBe(TASKS);
       expect(new Set(completed).size).toBe(TASKS);
@@ -68,7 +67,7 @@ describe("three nodes on one Postgres", () => {
       injected.breakAll(histories);
       injected.expectAllFound("of 48 clients on three nodes", ["second grant"]);
       const calls = workers.reduce((sum, worker) => sum + worker.calls, 0);
-      measured("three nodes, 48 clients", { tasks: TASKS, calls, seconds: Math.round(seconds) });
+      measured("three nodes, 48 clients", { tasks: TASKS, calls, seconds: Math.round(seconds), ...met });
     },
     limit(90_000),
   );

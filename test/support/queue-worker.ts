@@ -14,6 +14,8 @@ interface Queue {
   /** Those a worker asks for, one after another, and none at all. */
   readonly labels: readonly string[];
   readonly histories: Histories;
+  /** When each task's completion was answered. */
+  readonly completedMs: Map<string, number>;
   readonly ttlMs: number;
 }
 
@@ -53,8 +55,11 @@ export class QueueWorker {
     const { body, times } = await this.#call("/v1/tasks/claim", asked);
     const { task } = body;
     if (task === null) {
-      for (const { id } of this.queue.tasks.filter((each) => this.#mayHave(each, labels)))
-        this.#note(id, times, { kind: "nothing" });
+      for (const each of this.queue.tasks) {
+        // Of what was completed before it was asked, nothing can be learnt.
+        const over = (this.queue.completedMs.get(each.id) ?? times.calledMs) < times.calledMs;
+        if (!over && this.#mayHave(each, labels)) this.#note(each.id, times, { kind: "nothing" });
+      }
       return false;
     }
     const { id, lease_id: lease, fence } = task;
@@ -66,6 +71,7 @@ export class QueueWorker {
       if (this.calls % 5 === 0) await this.#write("heartbeat", id, lease, fence);
       await this.#write("complete", id, lease, fence);
       this.completed.push(id);
+      this.queue.completedMs.set(id, performance.now());
     }
     return true;
   }
