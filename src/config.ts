@@ -10,18 +10,22 @@ const list = z.string().transform((text) =>
     .filter(Boolean),
 );
 
-const isPostgres = (store: string) => /^postgres(ql)?:/.test(store);
+const isPostgres = (store: string) => /^postgres(ql)?:\/\//.test(store);
+
+/** A store Dibs can open. What is wrong is said without the value, which may have a password in it. */
+const store = z
+  .string()
+  .min(1)
+  .refine(
+    isStore,
+    "must be sqlite:PATH or postgres://USER@HOST:PORT/DATABASE, a password in it with %XX for what a URL can't hold",
+  );
 
 /** Every environment variable Dibs reads, with bounds; the flags of `dibs up` go through the same schema. */
 const environment = z.object({
-  DIBS_STORE: z
-    .string()
-    .min(1)
-    .refine(
-      (store) => !isPostgres(store) || URL.canParse(store),
-      "is no URL; write postgres://USER:PASSWORD@HOST:PORT/DATABASE, with %XX for what a URL can't hold",
-    )
-    .optional(),
+  DIBS_STORE: store.optional(),
+  DIBS_STORE_CONNECTIONS: z.coerce.number().int().min(1).max(100).default(4),
+  DIBS_MIGRATE: z.enum(["auto", "manual"]).default("auto"),
   DIBS_HOST: z.string().min(1).default("127.0.0.1"),
   DIBS_PORT: port.default(4747),
   DIBS_ADMIN_KEY: z.string().min(24, "must have 24 characters or more").max(500).optional(),
@@ -44,8 +48,12 @@ const environment = z.object({
 });
 
 export interface Config {
-  /** `sqlite:PATH` or `postgres://…`. */
+  /** `sqlite:PATH` or `postgres://…`; shown only through `shownStore`. */
   readonly store: string;
+  /** Connections of one engine to a Postgres store, at most; a server has two engines, one writes, one reads. */
+  readonly storeConnectionsMax: number;
+  /** Whether a schema that is too old is brought up to date on opening, or refused. */
+  readonly migrate: boolean;
   /** Where a new admin key is written: beside the store's file; on PostgreSQL in the user's own data folder. */
   readonly adminKeyFile: string;
   readonly host: string;
@@ -87,6 +95,8 @@ export function readConfig(overrides: Partial<Record<keyof z.input<typeof enviro
   const store = value.DIBS_STORE ?? `sqlite:${join(dataDir, "dibs.db")}`;
   return Object.freeze({
     store,
+    storeConnectionsMax: value.DIBS_STORE_CONNECTIONS,
+    migrate: value.DIBS_MIGRATE === "auto",
     adminKeyFile: adminKeyFileOf(store, dataDir),
     host: value.DIBS_HOST,
     port: value.DIBS_PORT,
@@ -110,13 +120,16 @@ export function readConfig(overrides: Partial<Record<keyof z.input<typeof enviro
   });
 }
 
-/** The store's name for people and logs: without its password. */
-export function shownStore(store: string): string {
-  if (!isPostgres(store)) return store;
-  const url = new URL(store);
-  if (url.password !== "") url.password = "***";
-  if (url.searchParams.has("password")) url.searchParams.set("password", "***");
-  return url.href;
+/** How the commands and the server open the store. */
+export function storeOptions({ store, storeConnectionsMax, migrate }: Config) {
+  return { store, connectionsMax: storeConnectionsMax, migrate };
+}
+
+/** A text that may name a Postgres store, as people and logs may see it: without passwords. */
+export function shownStore(text: string): string {
+  return text
+    .replace(/(\bpostgres(?:ql)?:\/\/[^\s:@/?#]*):[^\s/]*@/gi, "$1@")
+    .replace(/([?&](?:ssl)?password=)[^&\s]*/gi, "$1…");
 }
 
 /** Each store has its own, so that no server's key is another's. */
@@ -124,6 +137,18 @@ function adminKeyFileOf(store: string, dataDir: string): string {
   if (!isPostgres(store)) return `${resolve(store.replace(/^sqlite:/, ""))}.admin-key`;
   const { host, pathname } = new URL(store);
   return join(dataDir, `${`${host}${pathname}`.replace(/[^\w.-]+/g, "_")}.admin-key`);
+}
+
+function isStore(text: string): boolean {
+  if (text.startsWith("sqlite:")) return true;
+  if (!isPostgres(text)) return false;
+  try {
+    const { username, password, pathname } = new URL(text);
+    for (const part of [username, password, pathname]) decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The environment for a program that Dibs starts: this process's, with some variables added. */

@@ -5,6 +5,7 @@ import { type EngineHost, type EngineOptions, threadedEngine } from "./engine-ho
 
 export { DibsError, isDibsError } from "./contract/errors.js";
 export { operations } from "./contract/operations.js";
+export { migrateStore, schemaOf } from "./store/open.js";
 
 export interface OpenOptions extends EngineOptions {
   /** `sqlite:PATH`, whose file is made where it is missing, or `postgres://…`. */
@@ -34,6 +35,8 @@ export interface OpenStore {
   ensureAdmin(key?: string): Promise<AdminResult<"ensure_admin">>;
   /** Makes a workspace and its admin, whose key is returned this once. */
   createWorkspace(name: string): Promise<AdminResult<"create_workspace">>;
+  /** After the store was restored from a backup: ends all leases, lifts all fences; before others use it. */
+  restored(): Promise<AdminResult<"restored">>;
   /** Resolves when the store takes writes; throws `store_unavailable` or `storage_full` else. */
   ping(): Promise<void>;
   /** Ends waiting calls with what they have. */
@@ -69,6 +72,7 @@ export async function open(options: OpenOptions): Promise<OpenStore> {
     dropSignIn: async (token) => void (await writer.admin("drop_sign_in", { token })),
     ensureAdmin: (key) => writer.admin("ensure_admin", key === undefined ? {} : { key }),
     createWorkspace: (name) => writer.admin("create_workspace", { name }),
+    restored: () => writer.admin("restored", {}),
     ping: async () => void (await writer.admin("ping", {})),
     drain: () => app.drain(),
     async close() {

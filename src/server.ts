@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { dirname } from "node:path";
 import type { Logger } from "pino";
-import type { Config } from "./config.js";
+import { type Config, storeOptions } from "./config.js";
 import { isDibsError } from "./contract/errors.js";
 import { type OpenStore, open } from "./index.js";
 import { packageFile, version } from "./package.js";
@@ -26,7 +26,7 @@ export interface Served {
 export async function serve(config: Config): Promise<Served> {
   const logging = startLog(config.logLevel);
   const opening = open({
-    store: config.store,
+    ...storeOptions(config),
     thread: true,
     tends: true,
     onFault: async (operation, cause) =>

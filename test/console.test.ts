@@ -21,6 +21,8 @@ function start(port = 0): Promise<Served> {
   return serve({
     store: `sqlite:${join(folder, "dibs.db")}`,
     adminKeyFile: join(folder, "admin-key"),
+    storeConnectionsMax: 4,
+    migrate: true,
     host: "127.0.0.1",
     port,
     adminKey: ADMIN_KEY,

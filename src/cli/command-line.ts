@@ -1,5 +1,5 @@
 import { CommanderError } from "commander";
-import { readConfig } from "../config.js";
+import { readConfig, shownStore } from "../config.js";
 import { EXIT } from "../contract/errors.js";
 import { version } from "../package.js";
 import { type Failure, failureOf, usage } from "./failure.js";
@@ -25,7 +25,8 @@ export async function runCommandLine(): Promise<number> {
 
 function misused({ message, code }: CommanderError): Failure {
   if (code === "commander.help") return usage("Say which command: dibs --help lists them.");
-  return usage(`${message.replace(/^error: /, "").replace(/\s*\n\s*/g, " ")} — see --help.`);
+  // A mistyped flag comes back as it was given, and may have a store's password in it.
+  return usage(`${shownStore(message.replace(/^error: /, "").replace(/\s*\n\s*/g, " "))} — see --help.`);
 }
 
 /** Before or without a parsed command line. */

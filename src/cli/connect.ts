@@ -1,10 +1,10 @@
 import { Dibs } from "../client/dibs.js";
 import { httpCall } from "../client/http-call.js";
-import type { Config } from "../config.js";
+import { type Config, storeOptions } from "../config.js";
 import { DibsError } from "../contract/errors.js";
 import type { Call, Caller } from "../contract/operation.js";
 
-/** A way to ask Dibs: a server, or the store's own file. */
+/** A way to ask Dibs: a server, or the store itself. */
 export interface Connection {
   readonly call: Call;
   readonly identity: Caller["identity"];
@@ -13,13 +13,13 @@ export interface Connection {
 }
 
 /**
- * With DIBS_URL the server there, as the agent of DIBS_KEY; else the user's own file, as DIBS_AGENT (R45).
+ * With DIBS_URL the server there, as the agent of DIBS_KEY; else the store itself, as DIBS_AGENT (R45).
  * `lasting`: for a command that goes on while others write, so that a busy file doesn't stop it.
  */
 export async function connect(config: Config, { lasting = false } = {}): Promise<Connection> {
   if (config.url !== undefined) return overHttp(config.url, config.key, lasting);
   const { open } = await import("../index.js");
-  const store = await open({ store: config.store, thread: lasting });
+  const store = await open({ ...storeOptions(config), thread: lasting });
   const identity = { kind: "file", agent: config.agent } as const;
   return { call: store.call, identity, dibs: Dibs.over(store.call, identity), close: () => store.close() };
 }

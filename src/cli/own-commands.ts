@@ -12,7 +12,16 @@ type Run = (values: Values, args: readonly string[], output: Output) => Promise<
 
 /** The commands that are more than one operation. What each does is loaded when it runs. */
 export function ownCommands(finish: Finish): OwnCommand[] {
-  return [workCommand(finish), up(finish), mcp(finish), demo(finish), demoAgent(finish), workspaceAdd(finish)];
+  return [
+    workCommand(finish),
+    up(finish),
+    mcp(finish),
+    demo(finish),
+    demoAgent(finish),
+    workspaceAdd(finish),
+    migrate(finish),
+    restored(finish),
+  ];
 }
 
 function workCommand(finish: Finish): OwnCommand {
@@ -53,12 +62,20 @@ function up(finish: Finish): OwnCommand {
     .description("Serve HTTP, MCP and the page.")
     .option("--host <address>", "Address to listen on (else DIBS_HOST). (default: 127.0.0.1)")
     .option("--port <n>", "Port to listen on, 0 for any free one (else DIBS_PORT). (default: 4747)")
-    .option("--store <store>", "sqlite:PATH or postgres://… (else DIBS_STORE). (default: your own file)");
+    .option("--store <store>", STORE);
   examples(
     command,
     "dibs up",
     "dibs up --port 8080 --store sqlite:/srv/dibs/dibs.db",
-    "DIBS_STORE=postgres://dibs:PASSWORD@db/dibs dibs up",
+    "PGPASSWORD=… dibs up --store postgres://dibs@db.example/dibs",
+  );
+  command.addHelpText(
+    "after",
+    `
+With a postgres store any number of servers share it:
+  DIBS_STORE               where a password may stand; other users see what is in --store
+  DIBS_STORE_CONNECTIONS   connections of each of the server's two engines, at most (1..100). (default: 4)
+  DIBS_MIGRATE             auto, or manual: refuse to start on an old schema until dibs migrate ran. (default: auto)`,
   );
   return running("up", command, finish, async ({ host, port, store }, _args, output) => {
     const { up } = await import("./up.js");
@@ -93,13 +110,41 @@ function demoAgent(finish: Finish): OwnCommand {
 
 function workspaceAdd(finish: Finish): OwnCommand {
   const command = new Command("add")
-    .description("Add a workspace to the store's own file, and print its admin's key, once.")
+    .description("Add a workspace to the store itself, and print its admin's key, once.")
     .argument("<NAME>", "the new workspace");
   examples(command, "dibs workspace add team-a");
   return running("workspace add", command, finish, async (_values, [name = ""], output) => {
     const { addWorkspace } = await import("./workspace-add.js");
     return addWorkspace(name, output);
   });
+}
+
+const STORE = "sqlite:PATH or postgres://USER@HOST/DATABASE (else DIBS_STORE). (default: your own file)";
+
+function migrate(finish: Finish): OwnCommand {
+  const command = new Command("migrate")
+    .description(
+      "Bring the store's schema to what this Dibs needs, and say from which version to which. dibs up and every command on the store do it by themselves, unless DIBS_MIGRATE=manual.",
+    )
+    .option("--check", "Only say whether it is needed: exit status 0 if not, 4 if it is.")
+    .option("--store <store>", STORE);
+  examples(command, "dibs migrate --check", "dibs migrate --json");
+  return running("migrate", command, finish, async ({ check, store }, _args, output) => {
+    const { migrate } = await import("./migrate.js");
+    return migrate({ store: store as string | undefined, check: check === true }, output);
+  });
+}
+
+function restored(finish: Finish): OwnCommand {
+  const command = new Command("restored")
+    .description(
+      "After the store was restored from a backup, before servers start on it: end every live lease, and lift all fences above whatever the lost time granted. Safe to repeat.",
+    )
+    .option("--store <store>", STORE);
+  examples(command, "dibs restored", "dibs restored --store sqlite:/srv/dibs/dibs.db --json");
+  return running("restored", command, finish, async ({ store }, _args, output) =>
+    (await import("./restored.js")).restored(store as string | undefined, output),
+  );
 }
 
 function examples(command: Command, ...lines: readonly string[]): void {

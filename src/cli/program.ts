@@ -17,7 +17,7 @@ Start here:
 Where the commands go:
   DIBS_URL, DIBS_KEY   a server, and the key that says who you are there
   DIBS_STORE           else this store, as sqlite:PATH or postgres://…; without it your own file
-  DIBS_AGENT           who you are on the file; without it your user name
+  DIBS_AGENT           who you are on the store; without it your user name
   DIBS_SESSION         the session that holds; without it one per agent, terminal and worktree
 
 Exit status: 0 ok, 1 error, 2 usage, 3 nothing to claim, 4 conflict, 5 lease lost, 6 key or role,

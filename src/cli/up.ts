@@ -51,13 +51,20 @@ function welcome(server: Served, { store, command }: Config, usualStore: string,
     "",
     ...(server.adminKeyFile ? [`The admin's key for HTTP is in ${server.adminKeyFile}`, ""] : []),
     "Try, in another terminal:",
-    ...(store === usualStore ? [] : [`  export DIBS_STORE=${quoted(shownStore(store))}`]),
+    ...(store === usualStore ? [] : [exported(store)]),
     `  ${command} task add "Say hello"`,
     `  ${command} work --once -- sh -c 'echo "doing: $DIBS_TASK_CONTENT"; sleep 20'`,
     `  ${command} who`,
     "",
     paint.dim("Ctrl-C stops the server."),
   ];
+}
+
+/** A password is not shown: a terminal's lines are kept, and copied. */
+function exported(store: string): string {
+  if (shownStore(store) !== store)
+    return "  export DIBS_STORE='…'   # the store as you gave it here, with its password";
+  return `  export DIBS_STORE=${quoted(store)}`;
 }
 
 function quoted(text: string): string {

@@ -3,6 +3,7 @@ import { SETTINGS_DEFAULT } from "../contract/workspace.js";
 import { giveKey } from "./agents.js";
 import { addAgent, DEFAULT_PROJECT, DEFAULT_WORKSPACE } from "./identity.js";
 import { newId, newSecret, sha256 } from "./ids.js";
+import { afterRestore, type Restored } from "./restored.js";
 import { retried, told } from "./retried.js";
 import type { Store, Tx } from "./store.js";
 
@@ -87,6 +88,9 @@ export const adminActions = {
     await tx.agents.dropSecret(sha256(token));
     return { ended: true };
   },
+
+  /** Makes a store safe that was restored from a backup. */
+  restored: (tx: Tx, _input: object): Promise<Restored> => afterRestore(tx),
 
   /** Proves that the store takes writes. */
   async ping(tx: Tx, _input: object): Promise<{ nowMs: number }> {

@@ -17,7 +17,7 @@ export async function record(context: Context, type: string, task: TaskRow | nul
   });
 }
 
-/** Writes an event of the clock's: nobody acted. */
+/** Writes an event that is nobody's: the clock acted, or the store's owner. */
 export async function recordByClock(tx: Tx, type: string, task: TaskRow, data: object): Promise<void> {
   await tx.events.append({
     workspace_id: task.workspace_id,

@@ -112,13 +112,18 @@ export async function endByHolder(
 }
 
 /** The change, which its caller made for this call, with what every change of a task writes. */
-function counted<C extends TaskChange>(context: Context, row: TaskRow, change: C): C {
+function counted<C extends TaskChange>(context: Pick<Context, "nowMs">, row: TaskRow, change: C): C {
   return Object.assign(change, { version: row.version + 1, updated_at: context.nowMs });
+}
+
+/** Lifts the fences of all tasks, so that the next grant of each is above whatever a lost time granted (R4). */
+export async function liftFences(tx: Tx, by: number): Promise<number> {
+  return tx.leases.liftFences(by);
 }
 
 /** Ends a lease against or without its holder: takeover, force-release, the end of its session or agent. */
 export async function endByForce(
-  context: Context,
+  context: Pick<Context, "tx" | "nowMs">,
   row: TaskRow,
   becomes: TaskChange & { status: TaskRow["status"] },
 ): Promise<TaskRow> {

@@ -28,6 +28,7 @@ export interface WorkspaceVerbs {
   insert(row: WorkspaceRow): Awaitable<void>;
   byId(id: string): Awaitable<WorkspaceRow | undefined>;
   byName(name: string): Awaitable<WorkspaceRow | undefined>;
+  all(): Awaitable<WorkspaceRow[]>;
   update(id: string, change: { name?: string; settings?: Settings }): Awaitable<void>;
   insertProject(row: Omit<ProjectRow, "seq">): Awaitable<void>;
   /** By id or by key. */
@@ -138,6 +139,8 @@ export interface TaskVerbs {
   expiring(sessionIds: readonly string[], nowMs: number): Awaitable<TaskRow[]>;
   heldBySession(agentId: string, sessionId: string): Awaitable<TaskRow[]>;
   heldByAgent(agentId: string): Awaitable<TaskRow[]>;
+  /** In all workspaces. */
+  heldByAnybody(limit: number): Awaitable<TaskRow[]>;
 }
 
 export type TaskChange = Partial<
@@ -202,6 +205,8 @@ export interface LeaseVerbs {
     how: { live: boolean; nowMs: number; lapsedUntilMs: number | null },
     becomes: TaskChange & { status: TaskRow["status"] },
   ): Awaitable<boolean>;
+  /** Adds to the fence of every task there is; returns how many there are. */
+  liftFences(by: number): Awaitable<number>;
 }
 
 /** Work that one node does at a time: who has it, until when; the fence grows with every other holder. */
@@ -257,6 +262,8 @@ export interface NoteVerbs {
 
 export interface EventVerbs {
   append(event: NewEvent): Awaitable<void>;
+  /** Appends it with an id that is higher by so much than the last one's; the next ones follow it. */
+  appendAhead(event: NewEvent, by: number): Awaitable<void>;
   list(
     workspaceId: string,
     filter: {

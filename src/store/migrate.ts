@@ -3,32 +3,43 @@ import { ENGINE_MIN, isUnsafeEngine, type SqliteDriver } from "./driver.js";
 import { queueTables } from "./migrations/sqlite/001-queue.js";
 import { clockUptime } from "./migrations/sqlite/002-clock.js";
 import { duties } from "./migrations/sqlite/003-duties.js";
+import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
 import { BusyRetry } from "./sqlite-faults.js";
 
 /** In order; a step once released is never changed. */
 const MIGRATIONS: readonly string[] = [queueTables, clockUptime, duties];
 
-/** Brings the file to this code's schema, once, whoever comes first; refuses a newer schema and an unsafe engine. */
-export function migrate(driver: SqliteDriver, migrations: readonly string[] = MIGRATIONS): void {
-  refuseOldEngine(driver);
-  if (new BusyRetry().run(() => schemaVersion(driver)) === migrations.length) return;
+/**
+ * Brings the file to this code's schema, once, whoever comes first; refuses a newer schema, an unsafe engine, and
+ * without `apply` an older schema.
+ */
+export function migrate(driver: SqliteDriver, migrations: readonly string[] = MIGRATIONS, apply = true): Migrated {
+  const { version: before, known } = sqliteSchema(driver, migrations);
+  if (before === known) return { from: before, to: before };
+  if (!apply) throw schemaTooOld(before, known);
   new BusyRetry().run(() => driver.exec("BEGIN IMMEDIATE"));
   try {
     const version = schemaVersion(driver);
-    if (version > migrations.length) {
-      throw new DibsError(
-        "store_unavailable",
-        `The store's schema is version ${version}, made by a newer Dibs; this one knows ${migrations.length}. Update Dibs.`,
-        {},
-      );
-    }
+    if (version > known) throw schemaTooNew(version, known);
     for (const step of migrations.slice(version)) driver.exec(step);
-    driver.exec(`PRAGMA user_version = ${migrations.length}`);
+    driver.exec(`PRAGMA user_version = ${known}`);
     driver.exec("COMMIT");
+    return { from: version, to: known };
   } catch (fault) {
     driver.exec("ROLLBACK");
     throw fault;
   }
+}
+
+/** What a file that isn't there would need. */
+export const NO_SQLITE_SCHEMA: SchemaState = { version: 0, known: MIGRATIONS.length };
+
+/** The file's version and this code's; refuses a newer schema and an unsafe engine. */
+export function sqliteSchema(driver: SqliteDriver, migrations: readonly string[] = MIGRATIONS): SchemaState {
+  refuseOldEngine(driver);
+  const version = new BusyRetry().run(() => schemaVersion(driver));
+  if (version > migrations.length) throw schemaTooNew(version, migrations.length);
+  return { version, known: migrations.length };
 }
 
 function schemaVersion(driver: SqliteDriver): number {

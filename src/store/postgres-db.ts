@@ -8,6 +8,8 @@ const POSTGRES: Dialect = {
   numbersOf: "SELECT json_array_elements_text(?::json)::bigint",
   like: "ILIKE",
   join: "JOIN",
+  goOnBehindLast: (table, column) =>
+    `SELECT setval(pg_get_serial_sequence('${table}', '${column}'), (SELECT max(${column}) FROM ${table}))`,
   indexedBy: () => "",
 };
 

@@ -1,6 +1,9 @@
 import type { Client, PoolClient } from "pg";
-import { DibsError } from "../contract/errors.js";
+import { DibsError, isDibsError } from "../contract/errors.js";
 import { queueTables } from "./migrations/postgres/001-queue.js";
+import { translatePostgresFault } from "./postgres-faults.js";
+import { PostgresPool } from "./postgres-pool.js";
+import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
 
 export interface PostgresMigration {
   readonly sql: string;
@@ -13,46 +16,45 @@ const MIGRATIONS: readonly PostgresMigration[] = [{ sql: queueTables, worksFor: 
 
 /** Any number: whoever migrates holds it, so that nodes that start together migrate once. */
 const MIGRATION_LOCK = 0x64696273;
+/** The driver gives up on a query after half a minute; a step may take an hour. */
+const PATIENT = { query_timeout: 3_600_000 } as const;
 
-export interface Migrated {
-  readonly from: number;
-  readonly to: number;
+type Connection = Pick<Client | PoolClient, "query">;
+
+/** How connections name themselves: with the schema their code was written for, so that whoever migrates sees them. */
+export const applicationName = (known = MIGRATIONS.length) => `dibs/${known}`;
+
+export interface MigrateOptions {
+  readonly apply?: boolean;
+  readonly migrations?: readonly PostgresMigration[];
 }
 
-/** Brings the database to this code's schema, once, whoever comes first; refuses one that is too new for this code. */
+/**
+ * Brings the database to this code's schema, once, whoever comes first; refuses one that is too new for this code, and
+ * without `apply` one that is too old. Refuses steps that nodes which are connected now could not work with.
+ */
 export async function migratePostgres(
-  client: Client | PoolClient,
-  { apply = true, migrations = MIGRATIONS }: { apply?: boolean; migrations?: readonly PostgresMigration[] } = {},
+  client: Connection,
+  { apply = true, migrations = MIGRATIONS }: MigrateOptions = {},
 ): Promise<Migrated> {
   const known = migrations.length;
-  const before = await schemaOf(client);
-  if (before.version >= known) {
-    if (before.works_for <= known) return { from: before.version, to: before.version };
-    throw new DibsError(
-      "store_unavailable",
-      `The database's schema is version ${before.version}, for which version ${known} of this Dibs is too old. Update Dibs.`,
-      {},
-    );
-  }
-  if (!apply) {
-    throw new DibsError(
-      "store_unavailable",
-      `The database's schema is version ${before.version}, this Dibs needs ${known}; run dibs migrate.`,
-      {},
-    );
-  }
+  const before = await schemaState(client, migrations);
+  if (before.version >= known) return { from: before.version, to: before.version };
+  if (!apply) throw schemaTooOld(before.version, known);
   await client.query("BEGIN");
   try {
-    // A step over millions of rows, or over others' long transactions, takes as long as it takes.
+    // An index on a large table takes longer than a call may, and so does waiting for the node that makes it.
     await client.query("SET LOCAL statement_timeout = 0");
-    await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
-    const { version } = await schemaOf(client);
-    for (const [at, { sql, worksFor }] of migrations.entries()) {
-      if (at < version) continue;
-      await client.query(sql);
+    await client.query({ text: `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`, ...PATIENT });
+    // Another may have migrated meanwhile, also further than this code can follow.
+    const { version } = await schemaState(client, migrations);
+    const steps = migrations.slice(version);
+    await refuseStepsTooFar(client, version, steps);
+    for (const [at, { sql, worksFor }] of steps.entries()) {
+      await client.query({ text: sql, ...PATIENT });
       await client.query("CREATE TABLE IF NOT EXISTS dibs_schema (version bigint NOT NULL, works_for bigint NOT NULL)");
       await client.query("DELETE FROM dibs_schema");
-      await client.query("INSERT INTO dibs_schema VALUES ($1, $2)", [at + 1, worksFor]);
+      await client.query("INSERT INTO dibs_schema VALUES ($1, $2)", [version + at + 1, worksFor]);
     }
     await client.query("COMMIT");
     return { from: version, to: Math.max(version, known) };
@@ -62,7 +64,63 @@ export async function migratePostgres(
   }
 }
 
-async function schemaOf(client: Client | PoolClient): Promise<{ version: number; works_for: number }> {
+/** As `migratePostgres`, on a connection of its own. */
+export function migrateDatabase(url: string): Promise<Migrated> {
+  return connected(url, (client) => migratePostgres(client));
+}
+
+/** The database's version and this code's; changes nothing. */
+export function schemaOfDatabase(url: string): Promise<SchemaState> {
+  return connected(url, (client) => schemaState(client, MIGRATIONS));
+}
+
+async function connected<T>(url: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const pool = new PostgresPool({ url, connectionsMax: 1, applicationName: applicationName() });
+  try {
+    const client = await pool.connect();
+    try {
+      return await work(client);
+    } finally {
+      client.release();
+    }
+  } catch (fault) {
+    throw isDibsError(fault) ? fault : translatePostgresFault(fault, pool.where);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** Refuses a schema that this code can't work with. */
+async function schemaState(client: Connection, migrations: readonly PostgresMigration[]): Promise<SchemaState> {
+  const { version, works_for } = await schemaOf(client);
+  if (version > migrations.length && works_for > migrations.length) throw schemaTooNew(version, migrations.length);
+  return { version, known: migrations.length };
+}
+
+/** Nodes of the schema before go on working through one step; those that could not are still connected, or gone. */
+async function refuseStepsTooFar(
+  client: Connection,
+  version: number,
+  steps: readonly PostgresMigration[],
+): Promise<void> {
+  const worksFor = Math.max(...steps.map((step) => step.worksFor));
+  if (version === 0 || worksFor <= version) return;
+  const { rows } = await client.query(
+    `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+     AND substring(application_name FROM '^dibs/([0-9]+)$')::int < $1`,
+    [worksFor],
+  );
+  if (rows[0].n === 0) return;
+  throw new DibsError(
+    "store_unavailable",
+    `The store's schema is version ${version}; version ${version + steps.length} works only for nodes written for version ` +
+      `${worksFor} or later, and ${rows[0].n} connections of older nodes are open. Stop those nodes, or first upgrade all ` +
+      `of them to a Dibs of schema version ${worksFor}.`,
+    {},
+  );
+}
+
+async function schemaOf(client: Connection): Promise<{ version: number; works_for: number }> {
   const none = { version: 0, works_for: 0 };
   const { rows } = await client.query("SELECT to_regclass('dibs_schema') IS NOT NULL AS there");
   if (!rows[0]?.there) return none;

@@ -5,6 +5,8 @@ export interface PostgresSettings {
   readonly url: string;
   /** Connections for transactions, at most; one more listens. */
   readonly connectionsMax?: number;
+  /** How connections name themselves to whoever looks at them. */
+  readonly applicationName?: string;
 }
 
 /** A connection for each core of the database's machine is best, more only wait there for each other. */
@@ -39,6 +41,7 @@ const COMMITTED = `SELECT coalesce(sum(last.id), 0)::bigint AS committed FROM wo
 export class PostgresPool {
   readonly #pool: pg.Pool;
   readonly #url: URL;
+  readonly #applicationName: string;
   /** Behind a pooler that hands transactions to changing connections nothing may outlive a transaction: no named plans, no LISTEN. */
   readonly named: boolean;
   #listener: pg.Client | undefined;
@@ -47,6 +50,7 @@ export class PostgresPool {
   readonly #node = Math.random().toString(36).slice(2);
 
   constructor(settings: PostgresSettings) {
+    this.#applicationName = settings.applicationName ?? "dibs";
     this.#url = new URL(settings.url);
     this.named = this.#url.searchParams.get("pooler") !== "transaction";
     this.#url.searchParams.delete("pooler");
@@ -60,7 +64,7 @@ export class PostgresPool {
   #config(): pg.PoolConfig {
     return {
       connectionString: this.#url.href,
-      application_name: "dibs",
+      application_name: this.#applicationName,
       connectionTimeoutMillis: CONNECT_MS,
       query_timeout: QUERY_MS + 5_000,
       keepAlive: true,
@@ -116,14 +120,20 @@ export class PostgresPool {
     if (!this.named || this.#notifyDue) return;
     this.#notifyDue = setTimeout(() => {
       this.#notifyDue = undefined;
-      this.#listener?.query("SELECT pg_notify($1, $2)", [CHANNEL, this.#node]).catch(() => {});
+      void this.#sendHint();
     }, NOTIFY_EVERY_MS);
     this.#notifyDue.unref();
+  }
+
+  async #sendHint(): Promise<void> {
+    await this.#listener?.query("SELECT pg_notify($1, $2)", [CHANNEL, this.#node]).catch(() => {});
   }
 
   async end(): Promise<void> {
     this.#ended = true;
     clearTimeout(this.#notifyDue);
+    // A command is over before its hint is due.
+    if (this.#notifyDue) await this.#sendHint();
     await Promise.allSettled([this.#pool.end(), this.#listener?.end()]);
   }
 }

@@ -3,8 +3,8 @@ import type { Store, TransactionMode, Tx, Wants } from "../core/store.js";
 import { DecidingClock, systemTime, type TimeSource } from "./clock.js";
 import type { SqlValue } from "./driver.js";
 import { PostgresDb } from "./postgres-db.js";
-import { isLost, translatePostgresFault } from "./postgres-faults.js";
-import { migratePostgres } from "./postgres-migrate.js";
+import { isLost, isPlanOutdated, translatePostgresFault } from "./postgres-faults.js";
+import { applicationName, migratePostgres } from "./postgres-migrate.js";
 import { PostgresPool, type PostgresSettings } from "./postgres-pool.js";
 import { readTasks } from "./sql/read-tasks.js";
 import { verbsOf } from "./sql/verbs.js";
@@ -53,7 +53,7 @@ interface Begun {
 
 /** Opens (and where needed migrates) the Postgres store: any number of nodes share one database, none special (R57). */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
-  const pool = new PostgresPool(options);
+  const pool = new PostgresPool({ applicationName: applicationName(), ...options });
   try {
     const client = await pool.connect();
     try {
@@ -105,7 +105,7 @@ class PostgresStore implements Store {
         await db.commit(reads ? [] : closing(tx, begun, changed));
         return result;
       } catch (fault) {
-        lost = isLost(fault);
+        lost = isLost(fault) || isPlanOutdated(fault);
         if (!lost) await client.query("ROLLBACK").catch(() => (lost = true));
         throw fault;
       } finally {

@@ -1,15 +1,19 @@
+import { existsSync } from "node:fs";
 import { DibsError, isDibsError } from "../contract/errors.js";
 import type { Store, TransactionMode, Tx } from "../core/store.js";
 import { DecidingClock, type KeptClock, systemTime, type TimeSource } from "./clock.js";
 import { openDriver, type SqliteDriver } from "./driver.js";
-import { migrate } from "./migrate.js";
+import { migrate, NO_SQLITE_SCHEMA, sqliteSchema } from "./migrate.js";
 import { OpenedFile } from "./opened-file.js";
+import type { Migrated, SchemaState } from "./schema.js";
 import { type Verbs, verbsOf } from "./sql/verbs.js";
 import { SqliteDb } from "./sqlite-db.js";
 import { BusyRetry, refuseNetworkFileSystem, translateSqliteFault } from "./sqlite-faults.js";
 
 export interface SqliteOptions {
   readonly path: string;
+  /** Whether a schema that is too old is brought up to date (the default), or refused. */
+  readonly migrate?: boolean;
   readonly driver?: SqliteDriver["name"];
   /** Tests inject time here; it is read once per transaction. */
   readonly time?: TimeSource;
@@ -39,20 +43,50 @@ const BRIEFLY_MS = 100;
 
 /** Opens (and where needed makes and migrates) the SQLite store. Several processes may have one file open (R56). */
 export function openSqlite(options: SqliteOptions): Store {
+  return opened(options, (driver) => {
+    prepare(driver);
+    migrate(driver, undefined, options.migrate);
+    return new SqliteStore(driver, options, new OpenedFile(options.path));
+  });
+}
+
+/** Brings the file's schema up to date, making the file where there is none. */
+export function migrateSqlite(path: string): Migrated {
+  return opened({ path }, (driver) => {
+    prepare(driver);
+    const migrated = migrate(driver);
+    driver.close();
+    return migrated;
+  });
+}
+
+/** Looks at the file's schema and changes nothing. */
+export function schemaOfSqlite(path: string): SchemaState {
+  if (!existsSync(path)) return NO_SQLITE_SCHEMA;
+  return opened({ path }, (driver) => {
+    const state = sqliteSchema(driver);
+    driver.close();
+    return state;
+  });
+}
+
+/** The work's result on the opened file; a fault closes the file and comes out as one of ours. */
+function opened<T>(options: SqliteOptions, work: (driver: SqliteDriver) => T): T {
   refuseNetworkFileSystem(options.path);
   let driver: SqliteDriver | undefined;
   try {
-    const opened = openDriver(options.path, options.driver);
-    driver = opened;
-    new BusyRetry().run(() => {
-      for (const pragma of PRAGMAS) opened.exec(`PRAGMA ${pragma}`);
-    });
-    migrate(opened);
-    return new SqliteStore(opened, options, new OpenedFile(options.path));
+    driver = openDriver(options.path, options.driver);
+    return work(driver);
   } catch (fault) {
     driver?.close();
     throw translateSqliteFault(fault, options.path);
   }
+}
+
+function prepare(driver: SqliteDriver): void {
+  new BusyRetry().run(() => {
+    for (const pragma of PRAGMAS) driver.exec(`PRAGMA ${pragma}`);
+  });
 }
 
 class SqliteStore implements Store {

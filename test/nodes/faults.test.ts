@@ -78,7 +78,7 @@ describe("three nodes on one database, 12 clients with journals", () => {
       const journal = await work(async () => {
         const terminated = await query(
           postgres.url,
-          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dibs'",
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'dibs/%'",
         );
         ended += terminated.length;
       }, FAULTS * 4);

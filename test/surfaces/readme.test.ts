@@ -14,7 +14,8 @@ import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
+import { freshDatabase } from "../support/postgres.js";
 import { DIBS, ownEnvironment } from "../support/server-process.js";
 import { openWorld, type World } from "./world.js";
 
@@ -65,10 +66,25 @@ describe("the README's examples do what it says", () => {
     for (const [at, line] of shown.entries()) expect(said[at]).toMatch(patternOf(line));
   });
 
+  test("the store of a team that outgrew one file is made by the command, and takes tasks", async () => {
+    const database = await freshDatabase(inject("postgres"));
+    onTestFinished(database.drop);
+    const [script = ""] = blocks("sh");
+    const url = new URL(database.url);
+    const { password } = url;
+    url.password = "";
+    const here = script.replace("postgres://dibs@db.example/dibs", url.href);
+    expect(here).not.toBe(script);
+    const said = await run("bash", ["-c", `${here}\ndibs task add one --json`], { PGPASSWORD: password });
+    const [migrated = "", task = ""] = said.trim().split("\n");
+    expect(migrated).toMatch(/^The schema of postgres:\/\/\S+ went from version 0 to \d+\.$/);
+    expect(JSON.parse(task)).toMatchObject({ content: "one", status: "open" });
+  });
+
   test("the worker in curl does all its tasks, and ends", async () => {
     const { dibs, key } = world.people.ann;
     for (const content of ["one", "two"]) await dibs.createTask({ content, labels: ["invoices"] });
-    const [script = ""] = blocks("sh");
+    const [, script = ""] = blocks("sh");
     const said = await run("bash", ["-c", script], { DIBS_URL: world.url, DIBS_KEY: key });
     expect(said.trim().split("\n")).toEqual(["working on: one", "completed", "working on: two", "completed"]);
   });

@@ -8,6 +8,8 @@ import { type AnyStore, freshStore } from "../support/any-store.js";
 
 const ADMIN_KEY = "the-first-key-of-this-test-world";
 const SERVER = {
+  storeConnectionsMax: 4,
+  migrate: true,
   host: "127.0.0.1",
   port: 0,
   adminKey: ADMIN_KEY,

@@ -12,6 +12,8 @@ export interface Dialect {
   readonly like: string;
   /** A join whose tables are read in the order they are written, where the planner left to itself takes a worse one. */
   readonly join: string;
+  /** A query after which a column's own numbers go on behind its highest, where an explicit one doesn't do that. */
+  goOnBehindLast?(table: string, column: string): string;
   /** Names the index to use, where the planner left to itself walks too much. */
   indexedBy(index: string): string;
 }

@@ -1,6 +1,6 @@
 import type { EventRow } from "../../core/rows.js";
 import type { EventVerbs } from "../../core/verbs.js";
-import type { Db } from "./db.js";
+import { type Db, valuesOf } from "./db.js";
 
 const COLUMNS = [
   "workspace_id",
@@ -17,6 +17,17 @@ const COLUMNS = [
 export function eventVerbs(db: Db): EventVerbs {
   return {
     append: (event) => db.append("events", COLUMNS, event),
+    async appendAhead(event, by) {
+      const id = "(SELECT coalesce(max(id), 0) + ? FROM events)";
+      const values = [id, ...COLUMNS.map(() => "?")].join(", ");
+      await db.run(
+        `INSERT INTO events (id, ${COLUMNS.join(", ")}) VALUES (${values})`,
+        by,
+        ...valuesOf(event, COLUMNS),
+      );
+      const { goOnBehindLast } = db.dialect;
+      if (goOnBehindLast) await db.get(goOnBehindLast("events", "id"));
+    },
     list(workspaceId, filter) {
       const where = ["workspace_id = ?", "id > ?"];
       const params: (string | number)[] = [workspaceId, filter.afterId];

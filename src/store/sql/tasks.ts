@@ -148,10 +148,10 @@ export function taskVerbs(db: Db): TaskVerbs {
   };
 }
 
+type TimeAndHolder = "due" | "expiring" | "heldBySession" | "heldByAgent" | "heldByAnybody" | "nextWake";
+
 /** What the clock frees, and what somebody holds. */
-function timeAndHolderVerbs(
-  db: Db,
-): Pick<TaskVerbs, "due" | "expiring" | "heldBySession" | "heldByAgent" | "nextWake"> {
+function timeAndHolderVerbs(db: Db): Pick<TaskVerbs, TimeAndHolder> {
   return {
     due: (nowMs, limit) =>
       readTasks(db, {
@@ -179,6 +179,7 @@ function timeAndHolderVerbs(
       }),
     heldByAgent: (agentId) =>
       readTasks(db, { from: "FROM tasks q WHERE q.status = 'claimed' AND q.holder_agent = ?", params: [agentId] }),
+    heldByAnybody: (limit) => readTasks(db, { from: "FROM tasks q WHERE q.status = 'claimed'", params: [], limit }),
     // Left to itself SQLite walks every task the workspace ever had.
     nextWake: (workspaceId, nowMs) =>
       after(

@@ -10,8 +10,8 @@ const INSERT_PROJECT = insertInto("projects", PROJECT);
 type Stored = Omit<WorkspaceRow, "settings"> & { settings: string };
 
 export function workspaceVerbs(db: Db): WorkspaceVerbs {
-  const read = (row: Stored | undefined): WorkspaceRow | undefined =>
-    row && { ...row, settings: JSON.parse(row.settings) };
+  const present = (row: Stored): WorkspaceRow => ({ ...row, settings: JSON.parse(row.settings) });
+  const read = (row: Stored | undefined): WorkspaceRow | undefined => row && present(row);
   return {
     insert: (row) =>
       done(
@@ -25,6 +25,7 @@ export function workspaceVerbs(db: Db): WorkspaceVerbs {
       ),
     byId: (id) => after(db.get<Stored>("SELECT * FROM workspaces WHERE id = ?", id), read),
     byName: (name) => after(db.get<Stored>("SELECT * FROM workspaces WHERE name = ?", name), read),
+    all: () => after(db.all<Stored>("SELECT * FROM workspaces ORDER BY created_at, id"), (rows) => rows.map(present)),
     update(id, { name, settings }) {
       const change = {
         ...(name === undefined ? {} : { name }),

@@ -1,0 +1,159 @@
+import { open, operations } from "dibs";
+import type { Caller, OperationName } from "dibs/contract";
+import pg from "pg";
+import { expect, inject, onTestFinished, test, vi } from "vitest";
+import { retried } from "../src/core/retried.js";
+import type { Store } from "../src/core/store.js";
+import { queueTables } from "../src/store/migrations/postgres/001-queue.js";
+import { openStore } from "../src/store/open.js";
+import { migratePostgres, type PostgresMigration } from "../src/store/postgres-migrate.js";
+import { StoreScene } from "./store-parts/scene.js";
+import { freshDatabase, query } from "./support/postgres.js";
+
+// Made up: what the next releases might do. The second step is one that code of the first can't work with.
+const first: PostgresMigration = { sql: queueTables, worksFor: 1 };
+const next: PostgresMigration = {
+  sql: `ALTER TABLE tasks ADD COLUMN colour text; CREATE TABLE steps_done (step bigint NOT NULL);
+    INSERT INTO steps_done VALUES (2); CREATE INDEX tasks_colour ON tasks (colour) WHERE colour IS NOT NULL`,
+  worksFor: 1,
+};
+const tooFar: PostgresMigration = {
+  sql: "ALTER TABLE tasks RENAME COLUMN state TO working_state; INSERT INTO steps_done VALUES (3)",
+  worksFor: 2,
+};
+
+async function database(): Promise<string> {
+  const { url, drop } = await freshDatabase(inject("postgres"));
+  onTestFinished(drop);
+  return url;
+}
+
+async function node(url: string, options: { migrate?: boolean } = {}): Promise<Store> {
+  const store = await openStore(url, options);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** A node of a later release, as far as its schema goes. */
+async function migrateTo(url: string, ...migrations: PostgresMigration[]) {
+  const known = migrations.length;
+  const client = new pg.Client({ connectionString: url, application_name: `dibs/${known}` });
+  await client.connect();
+  try {
+    return await migratePostgres(client, { migrations });
+  } finally {
+    await client.end();
+  }
+}
+
+test("code of the step before goes on working beside the next schema, and starts on it (R57)", async () => {
+  const url = await database();
+  const scene = await StoreScene.set({ open: () => openStore(url), pass: () => {}, remove: () => {} });
+  const task = await scene.write((tx) => scene.task(tx));
+  expect(await migrateTo(url, first, next)).toEqual({ from: 1, to: 2 });
+
+  const granted = await retried(() => scene.write((tx) => scene.grant(tx, task)));
+  expect(granted.fence).toBe(1);
+  await scene.write((tx) => scene.task(tx));
+  const later = await node(url);
+  const rows = await later.transaction("read", async (tx) => tx.tasks.list("w1", { sort: "created" }, ALL, tx.nowMs));
+  expect(rows.map(({ status }) => status)).toEqual(["claimed", "open"]);
+  expect(await query(url, "SELECT version::int, works_for::int FROM dibs_schema")).toEqual([
+    { version: 2, works_for: 1 },
+  ]);
+});
+
+const ALL = { limit: 100, after: null };
+
+test("a new column in every table disturbs no node at work, whose statements were planned without it (R57)", async () => {
+  const url = await database();
+  const store = await open({ store: url });
+  onTestFinished(() => store.close());
+  const caller: Caller = { identity: { kind: "file", agent: "ann" } };
+  const work = async () => {
+    const ask = async (name: OperationName, input: object) =>
+      (await store.call(operations[name], input as never, caller)).body as { id: string };
+    const { id } = await ask("create_task", { content: "a task", labels: ["tests"] });
+    await ask("claim_task", { task_id: id });
+    await ask("add_comment", { task_id: id, body: "seen" });
+    await ask("complete_task", { task_id: id, result: "done" });
+    for (const [name, input] of READS) await ask(name, { ...input, ...(input && { task_id: id }) });
+    await Promise.all(Array.from({ length: 8 }, () => ask("create_task", { content: "in company" })));
+  };
+  await work();
+  await work();
+  const tables = await query(url, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
+  expect(tables.length).toBeGreaterThan(12);
+  const sql = tables.map(({ tablename }) => `ALTER TABLE ${tablename} ADD COLUMN made_up bigint;`).join("\n");
+  await migrateTo(url, first, { sql: sql.replace(/^.*dibs_schema.*$/m, ""), worksFor: 1 });
+  await work();
+});
+
+const READS: [OperationName, object | undefined][] = [
+  ["get_task", {}],
+  ["list_tasks", undefined],
+  ["list_comments", {}],
+  ["get_task_history", {}],
+  ["list_events", undefined],
+  ["list_agents", undefined],
+  ["list_sessions", undefined],
+  ["list_projects", undefined],
+  ["get_workspace", undefined],
+  ["list_claims", undefined],
+];
+
+test("a step that the nodes at work can't follow is refused while they are connected, and says what to do", async () => {
+  const url = await database();
+  const old = await openStore(url, { onHint: () => {} });
+  const refused = await migrateTo(url, first, next, tooFar).catch((fault) => fault);
+  expect(refused).toMatchObject({ code: "store_unavailable" });
+  expect(refused.message).toMatch(
+    /^The store's schema is version 1; version 3 works only for nodes written for version 2 or later, and [1-9]\d* connections of older nodes are open\. Stop those nodes, or first upgrade all of them to a Dibs of schema version 2\.$/,
+  );
+  expect(await query(url, "SELECT version::int FROM dibs_schema")).toEqual([{ version: 1 }]);
+  await old.close();
+  // The server notices a moment later that they are gone.
+  await vi.waitFor(async () => expect(await migrateTo(url, first, next, tooFar)).toEqual({ from: 1, to: 3 }), 10_000);
+});
+
+test("a schema too new for this code is refused, and says what to do", async () => {
+  const url = await database();
+  await migrateTo(url, first, next, tooFar);
+  for (const migrate of [true, false]) {
+    await expect(openStore(url, { migrate })).rejects.toMatchObject({
+      code: "store_unavailable",
+      message:
+        "The store's schema is version 3, made by a newer Dibs; this one knows 1 and can't work with it. Update Dibs.",
+    });
+  }
+});
+
+test("without leave to migrate an old schema is refused, and says what to do", async () => {
+  const url = await database();
+  await expect(openStore(url, { migrate: false })).rejects.toMatchObject({
+    code: "store_unavailable",
+    message: "The store's schema is version 0, this Dibs needs 1: run dibs migrate, or start with DIBS_MIGRATE=auto.",
+  });
+  expect(await query(url, "SELECT to_regclass('tasks') IS NULL AS untouched")).toEqual([{ untouched: true }]);
+  await node(url);
+  await node(url, { migrate: false });
+});
+
+test("nodes that start at once migrate once", async () => {
+  const url = await database();
+  await Promise.all(Array.from({ length: 8 }, () => node(url)));
+  const ran = await Promise.all(Array.from({ length: 8 }, () => migrateTo(url, first, next)));
+  expect(ran.filter(({ from, to }) => from === 1 && to === 2)).toHaveLength(1);
+  expect(ran.filter(({ from, to }) => from === 2 && to === 2)).toHaveLength(7);
+  expect(await query(url, "SELECT step::int FROM steps_done")).toEqual([{ step: 2 }]);
+});
+
+test("a step that fails leaves nothing behind, and the nodes at work", async () => {
+  const url = await database();
+  const store = await node(url);
+  const broken = { sql: "ALTER TABLE tasks ADD COLUMN colour text; SELECT nonsense", worksFor: 1 };
+  await expect(migrateTo(url, first, broken)).rejects.toThrow(/nonsense/);
+  expect(await query(url, "SELECT version::int FROM dibs_schema")).toEqual([{ version: 1 }]);
+  expect(await migrateTo(url, first, next)).toEqual({ from: 1, to: 2 });
+  await store.transaction("write", async () => {});
+});
