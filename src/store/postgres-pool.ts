@@ -44,6 +44,7 @@ export class PostgresPool {
   readonly #applicationName: string;
   /** Behind a pooler that hands transactions to changing connections nothing may outlive a transaction: no named plans, no LISTEN. */
   readonly named: boolean;
+  readonly connectionsMax: number;
   #listener: pg.Client | undefined;
   #ended = false;
   #notifyDue: NodeJS.Timeout | undefined;
@@ -54,7 +55,8 @@ export class PostgresPool {
     this.#url = new URL(settings.url);
     this.named = this.#url.searchParams.get("pooler") !== "transaction";
     this.#url.searchParams.delete("pooler");
-    this.#pool = new pg.Pool({ ...this.#config(), max: settings.connectionsMax ?? CONNECTIONS_MAX });
+    this.connectionsMax = settings.connectionsMax ?? CONNECTIONS_MAX;
+    this.#pool = new pg.Pool({ ...this.#config(), max: this.connectionsMax });
     // An idle connection that breaks is replaced by the next call that needs one. While one is in use nobody else hears
     // of it, and an error that nobody hears ends the thread.
     this.#pool.on("error", () => {});

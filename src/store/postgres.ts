@@ -70,7 +70,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 }
 
 class PostgresStore implements Store {
-  readonly transactionsMax = TRANSACTIONS_MAX;
+  readonly transactionsMax: number;
   readonly watchEveryMs: number;
   readonly #clock: DecidingClock;
   #wallMs = 0;
@@ -83,6 +83,7 @@ class PostgresStore implements Store {
   ) {
     // Hints come at once; without them, or should one be missed, this is how long others' work is not seen.
     this.watchEveryMs = pool.named ? 500 : 50;
+    this.transactionsMax = Math.min(TRANSACTIONS_MAX, pool.connectionsMax);
     const { time } = options;
     const monotonicMs = (time ?? systemTime).monotonicMs;
     const source = { wallMs: time?.wallMs ?? (() => this.#wallMs), monotonicMs };
