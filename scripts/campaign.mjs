@@ -1,5 +1,6 @@
-// `npm run campaign`: the tests of races, crashes and several nodes, long (about an hour on two cores). Prints what they measured, and
-// keeps it as JSON lines in the file it names. With arguments (`npm run campaign -- nodes`) only the tests they choose.
+// `npm run campaign`: the tests of races, crashes and several nodes, long (more than an hour on two cores). Prints what they
+// measured, and keeps it as JSON lines in the file it names. With arguments (`npm run campaign -- nodes`) only the tests
+// they choose.
 import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";

@@ -78,7 +78,7 @@ describe("three nodes on one Postgres", () => {
       const load = { clients: 12, operations: rounds(100, 200), tasks: 6, ttlMs: 1_000 };
       const injected = new Injected(load.ttlMs);
       const checkMs: number[] = [];
-      for (let round = 0; round < rounds(2, 50); round++) {
+      for (let round = 0; round < rounds(1, 50); round++) {
         const histories = await recordTasks(nodes.all, load);
         for (const history of histories.values()) {
           const startedAt = performance.now();
