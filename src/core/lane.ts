@@ -63,6 +63,7 @@ export class Lane {
     batch.push(...this.#queue.splice(0, BATCH_MAX - batch.length));
     if (batch.length === 0) return;
     this.#underWay += 1;
+    if (this.#queue.length > 0) this.#schedule();
     try {
       const { outcomes, woke } = await this.run(batch.map((each) => each.call));
       batch.forEach((each, at) => {

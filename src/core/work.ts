@@ -156,7 +156,6 @@ export const complete_task: Handler<Input<"complete_task">> = async (context, in
   };
   const after = await endByHolder(context, row, becomes);
   await record(context, "task.completed", after, leaseOf(row));
-  context.woke();
   return view(context, after);
 };
 
@@ -171,7 +170,7 @@ export const fail_task: Handler<Input<"fail_task">> = async (context, input) => 
   const type = { open: "task.retried", failed: "task.failed", cancelled: "task.cancelled" }[becomes.status as "open"];
   const data = { ...leaseOf(row), reason: input.reason };
   await record(context, type, after, exhausted ? { ...data, exhausted: true, attempts: row.attempts } : data);
-  context.woke();
+  if (after.status === "open") context.woke();
   return view(context, after);
 };
 
