@@ -1,4 +1,5 @@
 import { isDibsError } from "../contract/errors.js";
+import type { TaskRow } from "../core/rows.js";
 import type { Store, TransactionMode, Tx, Wants } from "../core/store.js";
 import { DecidingClock, systemTime, type TimeSource } from "./clock.js";
 import type { SqlValue } from "./driver.js";
@@ -6,7 +7,7 @@ import { PostgresDb } from "./postgres-db.js";
 import { isLost, isPlanOutdated, translatePostgresFault } from "./postgres-faults.js";
 import { applicationName, migratePostgres } from "./postgres-migrate.js";
 import { PostgresPool, type PostgresSettings } from "./postgres-pool.js";
-import { readTasks } from "./sql/read-tasks.js";
+import { SELECT_TASK } from "./sql/read-tasks.js";
 import { verbsOf } from "./sql/verbs.js";
 
 export interface PostgresOptions extends PostgresSettings {
@@ -122,7 +123,7 @@ class PostgresStore implements Store {
     const first = db.send(reads ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN");
     const locked = reads ? undefined : db.send(wants.changesIdentities ? LOCK_ALONE : LOCK_SHARED);
     const wanted = reads || !wants.taskIds?.length ? undefined : this.#keep(db, wants.taskIds);
-    const clock = wanted ? wanted.then(() => db.send(BEGIN)) : db.send(BEGIN);
+    const clock = db.send(BEGIN);
     const [, , , { rows }] = await Promise.all([first, locked, wanted, clock]);
     const begun = rows[0] as Begun;
     this.#wallMs = begun.wall_ms;
@@ -145,8 +146,15 @@ class PostgresStore implements Store {
 
   /** Locks the tasks that calls name, in one order for everybody, and keeps their rows. */
   async #keep(db: PostgresDb, taskIds: readonly string[]): Promise<void> {
-    const from = `FROM tasks q WHERE q.id IN (${db.dialect.textsOf})`;
-    for (const row of await readTasks(db, { from, params: [JSON.stringify(taskIds)] })) db.kept.set(row);
+    const ids = [JSON.stringify(taskIds)];
+    const locked = db.send(
+      `SELECT q.seq FROM tasks q WHERE q.id IN (${db.dialect.textsOf}) ORDER BY q.seq FOR UPDATE`,
+      ids,
+    );
+    // Behind the locks, and so after any wait for them; sent at once, as it needs no answer of theirs.
+    const read = db.send(`${SELECT_TASK} WHERE t.id IN (${db.dialect.textsOf})`, ids);
+    const [, { rows }] = await Promise.all([locked, read]);
+    for (const row of rows as TaskRow[]) db.kept.set(row);
   }
 
   async changedElsewhere(): Promise<boolean> {
