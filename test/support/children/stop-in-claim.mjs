@@ -9,7 +9,7 @@ function stopIn(prototype) {
   const { exec, prepare } = prototype;
   prototype.prepare = function (sql) {
     const statement = prepare.call(this, sql);
-    if (!/^UPDATE tasks SET status = 'claimed'/.test(sql)) return statement;
+    if (!/^UPDATE tasks SET .*claimed_at = /.test(sql)) return statement;
     const run = statement.run.bind(statement);
     statement.run = (...params) => {
       granted = true;
