@@ -84,29 +84,36 @@ function redisVersion(): string {
   }
 }
 
-async function measure(postgres: PostgresServer | Error): Promise<string> {
+/** Measures it all; `publish` gets the report after each part, as a run takes long and may be cut off. */
+async function measure(postgres: PostgresServer | Error, publish: (report: string) => void): Promise<void> {
   const all = contestants(postgres);
   const { runners, missing } = await openAll(all, SECONDS);
   const place = (row: Row) => all.findIndex(({ name }) => name === row.contestant);
   const inOrder = (rows: readonly Row[]) => rows.toSorted((a, b) => place(a) - place(b));
   const parts: string[] = [];
-  const add = (heading: string, table: (rows: Row[]) => string, rows: Row[]) =>
+  const add = (heading: string, table: (rows: Row[]) => string, rows: Row[]) => {
     parts.push(`## ${heading}\n\n${table(inOrder([...rows, ...missing]))}\n`);
+    publish([`# Dibs beside other queues\n\n${machine(postgres)}\n\n${HOW}`, ...parts].join("\n"));
+  };
   try {
-    for (const scenario of SCENARIOS) add(scenario.name, cyclesTable, await play(scenario, runners, ROUNDS));
+    const [first, ...others] = SCENARIOS as [Scenario, ...Scenario[]];
+    add(first.name, cyclesTable, await play(first, runners, ROUNDS));
     add("Enqueueing one by one", enqueueTable, await playEnqueueing(runners, ROUNDS));
+    for (const scenario of others) add(scenario.name, cyclesTable, await play(scenario, runners, ROUNDS));
   } finally {
     for (const runner of runners) await runner.close();
   }
-  return [`# Dibs beside other queues\n\n${machine(postgres)}\n\n${HOW}`, ...parts].join("\n");
 }
 
 const postgres = await startPostgres(folder.path("postgres")).catch((fault) => new Error(`no PostgreSQL: ${fault}`));
 try {
-  const report = await measure(postgres);
+  let report = "";
+  await measure(postgres, (soFar) => {
+    report = soFar;
+    if (!quick) writeFileSync(new URL("../../RESULTS.md", import.meta.url), report);
+  });
   console.log(`\n${report}`);
   if (quick) progress("a quick look: bench/RESULTS.md is left as it is");
-  else writeFileSync(new URL("../../RESULTS.md", import.meta.url), report);
 } finally {
   if (!(postgres instanceof Error)) await postgres.stop();
   folder.remove();
