@@ -115,7 +115,9 @@ describe("what a command says", () => {
     const ran = await bob.run(["task", "claim", id]);
     expect(ran).toMatchObject({ exit: 4, stdout: "" });
     expect(ran.stderr).toMatch(/^dibs: Task "wanted by two" is held by alice/);
-    expect(ran.stderr).toMatch(/for “wanted by two” · since .* · until (?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d \S+ \(in \d+ min/);
+    expect(ran.stderr).toMatch(
+      /for “wanted by two” · since .* · until (?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d \S+ \(in \d+ min/,
+    );
     expect(ran.stderr).toMatch(/next: .*dibs task claim/);
     const json = await bob.run(["task", "claim", id, "--json"]);
     expect(json.exit).toBe(4);
