@@ -2,7 +2,7 @@ import { QUEUE } from "../../core/rows.js";
 import type { QueueFilter, TaskVerbs } from "../../core/verbs.js";
 import type { SqlValue } from "../driver.js";
 import { after, type Db } from "./db.js";
-import { readTasks } from "./read-tasks.js";
+import { inQueue, readTasks } from "./read-tasks.js";
 
 /**
  * Sleeping tasks looked at, in hand-out order, before the answer is `unknown`: a few first, as where many leases lapsed
@@ -88,7 +88,7 @@ async function sleepingScans(db: Db, filter: QueueFilter): Promise<Scan[]> {
   return [
     {
       table: "tasks",
-      where: "q.workspace_id = ? AND q.queue IS NOT NULL",
+      where: `q.workspace_id = ? AND ${inQueue("q")}`,
       params: [workspaceId],
       also: `AND t.assigned_to IN ('', ?) ${project}`,
       alsoParams: projectId === null ? [agentId] : [agentId, projectId],

@@ -2,7 +2,7 @@ import type { TaskRow } from "../../core/rows.js";
 import type { Awaitable, Page, TaskFilter } from "../../core/verbs.js";
 import type { SqlValue } from "../driver.js";
 import type { Db } from "./db.js";
-import { SELECT_TASK } from "./read-tasks.js";
+import { inQueue, SELECT_TASK } from "./read-tasks.js";
 
 /**
  * The list with its filters. Liveness is judged here by the clock, as everywhere (R1): a dead lease reads as open, or
@@ -31,9 +31,8 @@ export function listTasks(
     query.add(`(x.content ${like} ? ESCAPE '\\' OR x.description ${like} ? ESCAPE '\\')`, pattern, pattern);
   }
   if (filter.status !== undefined) statusCondition(filter.status, query, time);
-  if (filter.claimed !== undefined)
-    time(filter.claimed ? `t.queue = 2 AND ${HELD}` : `t.queue IS NOT NULL AND ${OPEN}`);
-  if (filter.ready !== undefined) time(filter.ready ? `t.queue IS NOT NULL AND ${READY}` : `NOT ${READY}`);
+  if (filter.claimed !== undefined) time(filter.claimed ? `t.queue = 2 AND ${HELD}` : `${IN_QUEUE} AND ${OPEN}`);
+  if (filter.ready !== undefined) time(filter.ready ? `${IN_QUEUE} AND ${READY}` : `NOT ${READY}`);
   if (filter.lapsed !== undefined) {
     time(filter.lapsed ? `(t.lapsed = 1 OR ${DEAD})` : `NOT (t.lapsed = 1 OR ${DEAD})`);
   }
@@ -41,11 +40,12 @@ export function listTasks(
   return db.all<TaskRow>(`${SELECT_TASK} WHERE ${query.sql} ORDER BY ${order} LIMIT ?`, ...query.params, page.limit);
 }
 
+const IN_QUEUE = inQueue("t");
 const ALIVE = "(t.lease_until > ? AND (s.expires_at IS NULL OR s.expires_at > ?))";
 const HELD = `(t.status = 'claimed' AND ${ALIVE})`;
 const DEAD = `(t.status = 'claimed' AND NOT ${ALIVE})`;
 const OPEN = `(t.status = 'open' OR (t.attempts < t.max_attempts AND t.cancel_requested = 0 AND ${DEAD}))`;
-const READY = `(t.queue IS NOT NULL AND (t.not_before IS NULL OR t.not_before <= ?) AND ${OPEN})`;
+const READY = `(${IN_QUEUE} AND (t.not_before IS NULL OR t.not_before <= ?) AND ${OPEN})`;
 
 class Conditions {
   #sql: string[];
@@ -67,7 +67,7 @@ class Conditions {
 }
 
 function statusCondition(status: string, query: Conditions, time: (sql: string) => void): void {
-  if (status === "open") time(`t.queue IS NOT NULL AND ${OPEN}`);
+  if (status === "open") time(`${IN_QUEUE} AND ${OPEN}`);
   else if (status === "claimed") time(`t.queue = 2 AND ${HELD}`);
   else if (status === "failed")
     time(`(t.status = 'failed' OR (t.attempts >= t.max_attempts AND t.cancel_requested = 0 AND ${DEAD}))`);
