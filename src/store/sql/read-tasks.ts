@@ -8,8 +8,8 @@ export const SELECT_TASK = `SELECT t.*, x.content, x.description, x.labels, x.co
   x.checkpoint, x.handoff_note, x.failure_reason, x.result, x.cancel_reason, s.expires_at AS session_expires_at
   FROM tasks t JOIN task_texts x ON x.seq = t.seq LEFT JOIN sessions s ON s.id = t.holder_session`;
 
-/** What is not closed, in the words of the indexes that hold it: SQLite's says it by the queue, Postgres's by the status. */
-export const inQueue = (task: string) => `${task}.queue IS NOT NULL AND ${task}.status IN ('open', 'claimed')`;
+/** What is not closed, in the words of the indexes that hold it: SQLite's says it by the queue, Postgres's by the closing. */
+export const inQueue = (task: string) => `${task}.queue IS NOT NULL AND ${task}.closed_at IS NULL`;
 
 /** Which tasks are meant: a part of the statement that finds their sequence numbers. */
 export interface Wanted {

@@ -79,7 +79,7 @@ CREATE INDEX tasks_held ON tasks (holder_agent, holder_session, lease_until) WHE
 -- For lists and for what the clock frees: what is not closed in hand-out order, what went wrong, everything by age.
 -- Not WHERE queue IS NOT NULL: the planner would look here, and not in tasks_queue, for what is assigned to an agent with
 -- nothing, and walk the whole queue (376 ms a claim beside 500,000 tasks).
-CREATE INDEX tasks_handout ON tasks (workspace_id, priority DESC, seq) WHERE status IN ('open', 'claimed');
+CREATE INDEX tasks_handout ON tasks (workspace_id, priority DESC, seq) WHERE closed_at IS NULL;
 CREATE INDEX tasks_closed ON tasks (workspace_id, status, seq) WHERE status IN ('failed', 'cancelled');
 CREATE INDEX tasks_age ON tasks (workspace_id, seq);
 
