@@ -8,12 +8,16 @@ export interface Dialect {
   readonly textsOf: string;
   /** The same for whole numbers. */
   readonly numbersOf: string;
+  /** The same for pairs of whole numbers; its columns are `a` and `b`. */
+  readonly pairsOf: string;
   /** Compares without regard to the case of ASCII letters. */
   readonly like: string;
   /** A join whose tables are read in the order they are written, where the planner left to itself takes a worse one. */
   readonly join: string;
   /** A query after which a column's own numbers go on behind its highest, where an explicit one doesn't do that. */
   goOnBehindLast?(table: string, column: string): string;
+  /** Waits for a lock by a text and a number, which is held until the transaction ends; where nodes write at once. */
+  lock?: (kind: number) => string;
   /** Names the index to use, where the planner left to itself walks too much. */
   indexedBy(index: string): string;
 }
