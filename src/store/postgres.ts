@@ -120,7 +120,9 @@ class PostgresStore implements Store {
 
   /** Everything is sent at once: the begin, the locks, the tasks that will be read, and last the clock. */
   async #begin(db: PostgresDb, reads: boolean, wants: Wants) {
-    const first = db.send(reads ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN ISOLATION LEVEL READ COMMITTED");
+    const first = db.send(
+      reads ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN ISOLATION LEVEL READ COMMITTED",
+    );
     const locked = reads ? undefined : db.send(wants.changesIdentities ? LOCK_ALONE : LOCK_SHARED);
     const wanted = reads || !wants.taskIds?.length ? undefined : this.#keep(db, wants.taskIds);
     const clock = db.send(BEGIN);
