@@ -1,8 +1,7 @@
 import type { TaskRow } from "../../core/rows.js";
-import type { Awaitable, TaskChange, TaskVerbs } from "../../core/verbs.js";
+import type { Awaitable, LeaseChange, TaskVerbs } from "../../core/verbs.js";
 import type { SqlValue } from "../driver.js";
 import { after, type Db, done, type Guard } from "./db.js";
-import type { LeaseColumns } from "./leases.js";
 import { queueVerbs } from "./queue.js";
 import { readTasks, SELECT_TASK } from "./read-tasks.js";
 import { listTasks } from "./task-list.js";
@@ -71,21 +70,18 @@ const INDEXED = new Set(["project_id", "queue", "assigned_to", "priority"]);
 /** The column's text for a task without labels. */
 const NO_LABELS = "[]";
 
-/** A change of a task's columns, in its row, its texts and the label index. */
-export type TaskWrite = TaskChange & LeaseColumns;
-
 /**
- * Writes a task's columns where they stand; `guard` further restricts the row. False when no row matched, and then
+ * Writes a task's columns where they stand, in its row, its texts and the label index; `guard` further restricts the row. False when no row matched, and then
  * nothing was written.
  */
-export function writeTask(db: Db, task: TaskRow, change: TaskWrite, guard?: Guard): Awaitable<boolean> {
+export function writeTask(db: Db, task: TaskRow, change: LeaseChange, guard?: Guard): Awaitable<boolean> {
   db.kept.drop(task.id);
   const row = partOf(change, COLUMNS);
   if (!row) return writeBeside(db, task, change);
   return after(db.change("tasks", task.seq, row, guard), (written) => written && writeBeside(db, task, change));
 }
 
-function writeBeside(db: Db, task: TaskRow, change: TaskWrite): Awaitable<boolean> {
+function writeBeside(db: Db, task: TaskRow, change: LeaseChange): Awaitable<boolean> {
   const texts = partOf(change, TEXTS);
   const indexed = task.labels === NO_LABELS ? undefined : partOf(change, INDEXED);
   const written = texts ? db.change("task_texts", task.seq, texts) : true;
@@ -93,12 +89,12 @@ function writeBeside(db: Db, task: TaskRow, change: TaskWrite): Awaitable<boolea
 }
 
 /** The columns of a change that stand in one table; undefined when there are none. */
-function partOf(change: TaskWrite, columns: ReadonlySet<string>): Record<string, SqlValue> | undefined {
+function partOf(change: LeaseChange, columns: ReadonlySet<string>): Record<string, SqlValue> | undefined {
   let part: Record<string, SqlValue> | undefined;
   for (const column in change) {
     if (!columns.has(column)) continue;
     part ??= {};
-    part[column] = change[column as keyof TaskWrite] ?? null;
+    part[column] = change[column as keyof LeaseChange] ?? null;
   }
   return part;
 }
