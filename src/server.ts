@@ -29,8 +29,7 @@ export async function serve(config: Config): Promise<Served> {
     ...storeOptions(config),
     thread: true,
     tends: true,
-    onFault: async (operation, cause) =>
-      (await logging).error({ operation, cause }, "a call failed for no reason of its caller's"),
+    onFault: async (operation, cause) => (await logging).error({ operation, cause }, "a fault of Dibs"),
     onForwardJump: async (jumpMs) =>
       (await logging).warn({ jumpMs }, "the wall clock jumped forward; leases were judged by the new time"),
   });
