@@ -97,11 +97,18 @@ export const agentOperations = {
   }),
   delete_agent: defineOperation({
     name: "delete_agent",
-    summary: "Delete an agent; with `force` what it holds is revoked in the same transaction.",
+    summary:
+      "Delete an agent; with `force` what it holds is revoked in the same transaction. What was assigned to it and is not closed is anybody's.",
     method: "DELETE",
     path: "/v1/agents/:agent_id",
     input: () => z.strictObject({ ...byAgent, force: z.boolean().optional() }),
-    output: () => z.object({ deleted: z.literal(true), id: z.string(), tasks_released: z.number() }),
+    output: () =>
+      z.object({
+        deleted: z.literal(true),
+        id: z.string(),
+        tasks_released: z.number(),
+        tasks_unassigned: z.number().describe("Tasks that only it could have claimed."),
+      }),
     errors: ["not_found", "agent_has_claims"],
     role: "admin",
     effect: "write",
