@@ -200,7 +200,7 @@ export const cancel_task: Handler<Input<"cancel_task">> = async (context, input)
 async function requestCancel(context: Context, row: TaskRow, reason: string | null): Promise<Reply> {
   const own = row.created_by === context.agent.id || roleAtLeast(context.role, "coordinator");
   if (!own) throw await heldByOther(context, row);
-  if (row.cancel_requested === 1) return { ...view(context, row), status: 202 };
+  if (row.cancel_requested === 1) return { ...view(context, row), requested: true };
   // Who asked is kept where the closing agent stands, for when the request takes effect.
   const asked = { cancel_requested: 1, cancel_reason: reason, closed_by: context.agent.id };
   const change = { ...asked, version: row.version + 1, updated_at: context.nowMs };
@@ -216,7 +216,7 @@ async function requestCancel(context: Context, row: TaskRow, reason: string | nu
     message: `${context.agent.name} asks you to stop ${quoted(row)}${reason ? `: ${reason}` : ""}. Release or cancel it.`,
     data: JSON.stringify({ lease_id: row.lease_id, reason }),
   });
-  return { ...view(context, after), status: 202 };
+  return { ...view(context, after), requested: true };
 }
 
 /** Changes a task nobody holds; a lease that lapsed unnoticed is put on record first. */
