@@ -1,4 +1,5 @@
-import { DibsError, isDibsError } from "../contract/errors.js";
+import { AGENT_NAME, AGENT_NAME_RULE } from "../contract/agent-name.js";
+import { DibsError, invalidInput, isDibsError } from "../contract/errors.js";
 import type { Caller, Operation } from "../contract/operation.js";
 import { ROLES, type Role } from "../contract/operation.js";
 import { SETTINGS_DEFAULT, type Settings } from "../contract/workspace.js";
@@ -99,6 +100,9 @@ export class Identities {
   }
 
   async #fileAgent(tx: Tx, name: string, workspaceName: string, mode: "read" | "write"): Promise<Known> {
+    if (typeof name !== "string" || !AGENT_NAME.test(name)) {
+      throw invalidInput("agent", `${AGENT_NAME_RULE}; name the caller so (on the command line with DIBS_AGENT)`);
+    }
     const cacheKey = `${workspaceName}/${name.toLowerCase()}`;
     const cached = this.#fileAgents.get(cacheKey);
     if (cached) return cached;
