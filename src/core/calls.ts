@@ -1,11 +1,11 @@
 import { agentOperations } from "../contract/agent.js";
 import { type DibsError, isDibsError } from "../contract/errors.js";
-import type { Operation } from "../contract/operation.js";
+import { type Operation, successStatuses } from "../contract/operation.js";
 import { operations } from "../contract/operations.js";
 import { sessionOperations } from "../contract/session.js";
 import { workspaceOperations } from "../contract/workspace.js";
 import { Ahead } from "./ahead.js";
-import { AskAgain, type Context, type Handler } from "./context.js";
+import { AskAgain, type Context, type Handler, type Reply } from "./context.js";
 import { handlers } from "./handlers.js";
 import { Forgetting, hashOf, remember, replay, scopeOf } from "./idempotency.js";
 import { Identities, type Known, requireRole, signOfLife } from "./identity.js";
@@ -213,11 +213,19 @@ export class Calls {
     }
     const reply = await (handlers[call.name] as Handler<unknown>)(context, call.input);
     if (reply.refusal) return refusal(reply.refusal, nowMs, notices);
-    const status = reply.status ?? operation.status ?? 200;
+    const status = statusOf(operation, reply);
     const text = checked(operation, reply.body);
     if (scope !== undefined) await remember(context, scope, bodyHash, reply, status, text);
     return { ok: true, status, text, notices, nowMs, ...extras(reply, nowMs) };
   }
+}
+
+/** The status of a success, which its operation must have promised. */
+function statusOf(operation: Operation, reply: Reply): number {
+  const [usual = 200, requested] = successStatuses(operation);
+  if (!reply.requested) return usual;
+  if (requested === undefined) throw new Error(`${operation.name} answered a request, which it never promised.`);
+  return requested;
 }
 
 export function isRead(call: EngineCall): boolean {

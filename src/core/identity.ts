@@ -1,4 +1,5 @@
-import { DibsError, isDibsError } from "../contract/errors.js";
+import { AGENT_NAME, AGENT_NAME_RULE } from "../contract/agent-name.js";
+import { DibsError, invalidInput, isDibsError } from "../contract/errors.js";
 import type { Caller, Operation } from "../contract/operation.js";
 import { ROLES, type Role } from "../contract/operation.js";
 import { SETTINGS_DEFAULT, type Settings } from "../contract/workspace.js";
@@ -22,7 +23,7 @@ export interface Known {
 
 type FileIdentity = Extract<Caller["identity"], { kind: "file" }>;
 
-const fileAgentKey = ({ agent, workspace = DEFAULT_WORKSPACE }: FileIdentity) => `${workspace}/${agent.toLowerCase()}`;
+const fileAgentKey = ({ agent, workspace = DEFAULT_WORKSPACE }: FileIdentity) => `${workspace}/${String(agent).toLowerCase()}`;
 
 interface CachedKey {
   readonly key: KeyRow;
@@ -121,8 +122,11 @@ export class Identities {
   }
 
   async #fileAgent(tx: Tx, identity: FileIdentity, mode: "read" | "write"): Promise<Known> {
-    const cacheKey = fileAgentKey(identity);
     const { agent: name, workspace: workspaceName = DEFAULT_WORKSPACE } = identity;
+    if (typeof name !== "string" || !AGENT_NAME.test(name)) {
+      throw invalidInput("agent", `${AGENT_NAME_RULE}; name the caller so (on the command line with DIBS_AGENT)`);
+    }
+    const cacheKey = fileAgentKey(identity);
     const cached = this.#fileAgents.get(cacheKey);
     if (cached) return cached;
     const workspace = await tx.workspaces.byName(workspaceName);

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { DibsError, invalidInput } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
 import type { NewTask } from "../contract/task.js";
+import { recordUpdate } from "./assignments.js";
 import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
 import { record } from "./events.js";
@@ -210,12 +211,10 @@ export const update_task: Handler<Input<"update_task">> = async (context, input)
   await context.tx.tasks.update(row, change);
   const after = withChange(row, change);
   if (input.labels !== undefined) await context.tx.tasks.setLabels(after, JSON.parse(after.labels));
-  const assigned = after.assigned_to !== row.assigned_to;
   const fields = Object.keys(input).filter(
     (key) => key !== "task_id" && input[key as keyof typeof input] !== undefined,
   );
-  await record(context, "task.updated", after, { fields });
-  if (assigned) await record(context, "task.assigned", after, { assigned_to_agent_id: after.assigned_to || null });
+  await recordUpdate(context, row, after, fields);
   context.woke();
   return { body: taskView(after, context.nowMs) };
 };

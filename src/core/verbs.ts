@@ -138,6 +138,8 @@ export interface TaskVerbs {
   assignees(workspaceId: string, agentIds: readonly string[]): Awaitable<string[]>;
   /** What the sessions hold that ends before a third of its lease's length has passed; not locked. */
   expiring(sessionIds: readonly string[], nowMs: number): Awaitable<TaskRow[]>;
+  /** What is not closed and assigned to the agent, oldest first, behind that sequence number. */
+  assignedTo(workspaceId: string, agentId: string, afterSeq: number, limit: number): Awaitable<TaskRow[]>;
   heldBySession(agentId: string, sessionId: string): Awaitable<TaskRow[]>;
   heldByAgent(agentId: string): Awaitable<TaskRow[]>;
   /** In all workspaces. */

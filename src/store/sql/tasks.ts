@@ -3,7 +3,7 @@ import type { Awaitable, LeaseChange, TaskVerbs } from "../../core/verbs.js";
 import type { SqlValue } from "../driver.js";
 import { after, type Db, done, type Guard } from "./db.js";
 import { queueVerbs } from "./queue.js";
-import { readTasks, SELECT_TASK } from "./read-tasks.js";
+import { inQueue, readTasks, SELECT_TASK } from "./read-tasks.js";
 import { listTasks } from "./task-list.js";
 
 const INSERT_COLUMNS = [
@@ -144,9 +144,9 @@ export function taskVerbs(db: Db): TaskVerbs {
   };
 }
 
-type TimeAndHolder = "due" | "expiring" | "heldBySession" | "heldByAgent" | "heldByAnybody" | "nextWake";
+type TimeAndHolder = "assignedTo" | "due" | "expiring" | "heldBySession" | "heldByAgent" | "heldByAnybody" | "nextWake";
 
-/** What the clock frees, and what somebody holds. */
+/** What the clock frees, and what is somebody's. */
 function timeAndHolderVerbs(db: Db): Pick<TaskVerbs, TimeAndHolder> {
   return {
     due: (nowMs, limit) =>
@@ -168,6 +168,14 @@ function timeAndHolderVerbs(db: Db): Pick<TaskVerbs, TimeAndHolder> {
         nowMs,
         nowMs,
       ),
+    assignedTo: (workspaceId, agentId, afterSeq, limit) =>
+      readTasks(db, {
+        // By age each part goes on where the last one ended; in hand-out order all that isn't closed is walked each time.
+        from: `FROM tasks q ${db.dialect.indexedBy("tasks_age")}
+          WHERE q.workspace_id = ? AND q.seq > ? AND q.assigned_to = ? AND ${inQueue("q")}`,
+        params: [workspaceId, afterSeq, agentId],
+        limit,
+      }),
     heldBySession: (agentId, sessionId) =>
       readTasks(db, {
         from: "FROM tasks q WHERE q.status = 'claimed' AND q.holder_agent = ? AND q.holder_session = ?",
