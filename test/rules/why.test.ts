@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Actor, FreshStore } from "../support/fresh-store.js";
 
-/** Field reports here: C44 (as far as tasks without dependencies and holds go), C01, C02. */
+/** Field reports here: C44 (as far as tasks without holds go), C01, C02. */
 
 interface Scene {
   fresh: FreshStore;
@@ -16,6 +16,12 @@ interface State {
   readonly code: string | null;
   readonly ready: boolean;
   readonly details?: (scene: Scene) => object;
+}
+
+/** A task that the lists below don't speak of: it may be ready itself. */
+async function elsewhere(fresh: FreshStore, made: object = {}) {
+  await fresh.ask("create_project", { key: "elsewhere" }, fresh.root);
+  return fresh.task({ content: "before", project_id: "elsewhere", ...made });
 }
 
 const done = (fresh: FreshStore, id: string, ann: Actor) => fresh.claim(id, ann);
@@ -114,6 +120,59 @@ const STATES: readonly State[] = [
     ready: true,
   },
   {
+    name: "blocked by an open task",
+    make: async ({ fresh, id }) => {
+      const blocker = await elsewhere(fresh);
+      await fresh.ask("add_dependencies", { task_id: id, depends_on: [blocker.id] }, fresh.root);
+    },
+    code: "task_blocked",
+    ready: false,
+    details: () => ({ blockers: [{ content: "before", status: "open" }], blockers_count: 1 }),
+  },
+  {
+    name: "stalled by a task that lapsed on its last attempt",
+    make: async ({ fresh, ann, id }) => {
+      const blocker = await elsewhere(fresh, { max_attempts: 1 });
+      await fresh.ask("add_dependencies", { task_id: id, depends_on: [blocker.id] }, fresh.root);
+      await fresh.claim(blocker.id, ann, { lease_seconds: 30 });
+      fresh.time.pass(30_000);
+    },
+    code: "task_blocked",
+    ready: false,
+    details: () => ({ blockers: [{ content: "before", status: "failed" }] }),
+  },
+  {
+    name: "all it waited for is completed",
+    make: async ({ fresh, ann, id }) => {
+      const blocker = await elsewhere(fresh);
+      await fresh.ask("add_dependencies", { task_id: id, depends_on: [blocker.id] }, fresh.root);
+      await fresh.claim(blocker.id, ann);
+      await fresh.ask("complete_task", { task_id: blocker.id }, ann);
+    },
+    code: null,
+    ready: true,
+  },
+  {
+    name: "blocked, scheduled and assigned to A: the first cause is told",
+    make: async ({ fresh, ann, id }) => {
+      const blocker = await elsewhere(fresh);
+      const all = { assigned_to_agent_id: ann.id, not_before: fresh.time.iso(60_000), depends_on: [blocker.id] };
+      return fresh.ask("update_task", { task_id: id, ...all }, fresh.root);
+    },
+    code: "task_scheduled",
+    ready: false,
+  },
+  {
+    name: "blocked and assigned to A: the first cause is told",
+    make: async ({ fresh, ann, id }) => {
+      const blocker = await elsewhere(fresh);
+      const both = { assigned_to_agent_id: ann.id, depends_on: [blocker.id] };
+      return fresh.ask("update_task", { task_id: id, ...both }, fresh.root);
+    },
+    code: "task_blocked",
+    ready: false,
+  },
+  {
     name: "assigned to A",
     make: ({ fresh, ann, id }) => fresh.ask("update_task", { task_id: id, assigned_to_agent_id: ann.id }, fresh.root),
     code: "task_assigned",
@@ -196,22 +255,27 @@ describe("everything that speaks of a task agrees in the same millisecond (R14, 
     const { id } = await fresh.task();
     const scene = { fresh, ann, ben, id };
     await make(scene);
+    const here = { project_id: "default" };
     const task = await fresh.read(id, ben);
     expect(task.ready).toBe(ready);
-    const listed = async (filter: object) => (await fresh.ask("list_tasks", filter, ben)).map((each) => each.id);
+    const listed = async (filter: object) =>
+      (await fresh.ask("list_tasks", { ...filter, ...here }, ben)).map((each) => each.id);
     expect(await listed({ ready: true })).toEqual(ready ? [id] : []);
     expect(await listed({ ready: false })).toEqual(ready ? [] : [id]);
     expect(await listed({ status: task.status })).toEqual([id]);
+    const blocked = code === "task_blocked" || task.blocked_by.length > 0;
+    expect(await listed({ blocked: true })).toEqual(blocked ? [id] : []);
+    expect(await listed({ stalled: true })).toEqual(task.stalled ? [id] : []);
     expect(await listed({ claimed: true })).toEqual(task.status === "claimed" ? [id] : []);
     expect(await listed({ claimed: false })).toEqual(task.status === "open" ? [id] : []);
-    expect(await fresh.ask("list_claims", {}, ben)).toHaveLength(task.status === "claimed" ? 1 : 0);
+    expect(await fresh.ask("list_claims", here, ben)).toHaveLength(task.status === "claimed" ? 1 : 0);
     const why = await fresh.ask("get_task_why", { task_id: id }, ben);
     expect(why).toMatchObject({ code, ready, claimable: code === null });
     expect(why.next.length).toBeGreaterThan(0);
     // Claim-next hands out what is ready and may go to B; what B holds already isn't handed out again.
     const nextIds = code === null && ready ? [id] : [];
     if (code === null) {
-      const { tasks = [] } = await fresh.ask("claim_next_task", { count: 1 }, ben);
+      const { tasks = [] } = await fresh.ask("claim_next_task", { count: 1, ...here }, ben);
       expect(tasks.map((each) => each.id)).toEqual(nextIds);
       expect(await fresh.claim(id, ben)).toMatchObject({ claimed_by_agent_id: ben.id });
       return;
@@ -222,7 +286,7 @@ describe("everything that speaks of a task agrees in the same millisecond (R14, 
     expect(refused.next).toEqual(why.next);
     expect(refused).toMatchObject(details?.(scene) ?? {});
     expect(why.details).toMatchObject(details?.(scene) ?? {});
-    expect(await fresh.next(ben)).toBeNull();
+    expect(await fresh.next(ben, here)).toBeNull();
     // The refused claim changed nothing.
     expect(await fresh.read(id, ben)).toEqual(task);
   });
