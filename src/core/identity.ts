@@ -23,7 +23,8 @@ export interface Known {
 
 type FileIdentity = Extract<Caller["identity"], { kind: "file" }>;
 
-const fileAgentKey = ({ agent, workspace = DEFAULT_WORKSPACE }: FileIdentity) => `${workspace}/${String(agent).toLowerCase()}`;
+const fileAgentKey = ({ agent, workspace = DEFAULT_WORKSPACE }: FileIdentity) =>
+  `${workspace}/${String(agent).toLowerCase()}`;
 
 interface CachedKey {
   readonly key: KeyRow;
