@@ -9,7 +9,7 @@ import { type Beat, tend } from "./tending.js";
 
 /**
  * The engines of one store: as many as it takes transactions at once. Batches start in the order they came in, each on
- * the next engine that is free.
+ * the engine that was freed last: that one remembers most of who calls.
  */
 export class Engines {
   readonly #free: Engine[];
@@ -43,7 +43,7 @@ export class Engines {
 
   async #onNext<T>(work: (engine: Engine) => Promise<T>): Promise<T> {
     if (this.#closed) throw new DibsError("store_unavailable", "The store was closed; open it again.", {});
-    const engine = this.#free.shift() ?? (await new Promise<Engine>((resolve) => this.#queue.push(resolve)));
+    const engine = this.#free.pop() ?? (await new Promise<Engine>((resolve) => this.#queue.push(resolve)));
     try {
       return await work(engine);
     } finally {

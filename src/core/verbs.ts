@@ -83,7 +83,8 @@ export interface SessionVerbs {
 }
 
 /** How far a claim looks ahead: alone it needs one task, in company as many as are asked for together. */
-export type ReadyLimit = 1 | 8 | 64;
+export const READY_LIMITS = [1, 4, 8, 16, 24, 32, 48, 64] as const;
+export type ReadyLimit = (typeof READY_LIMITS)[number];
 
 /** Whose queue a claim looks into. */
 export interface QueueFilter {

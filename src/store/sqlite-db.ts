@@ -3,7 +3,6 @@ import { type Db, type Dialect, type Guard, insertInto, KeptTasks, type TaskTabl
 
 const SQLITE: Dialect = {
   textsOf: "SELECT value AS text FROM json_each(?)",
-  numbersOf: "SELECT value FROM json_each(?)",
   like: "LIKE",
   join: "CROSS JOIN",
   indexedBy: (index) => `INDEXED BY ${index}`,

@@ -6,8 +6,6 @@ import type { SqlValue } from "../driver.js";
 export interface Dialect {
   /** A query of the texts in a JSON array that is bound as one parameter; its column is `text`. */
   readonly textsOf: string;
-  /** The same for whole numbers. */
-  readonly numbersOf: string;
   /** Compares without regard to the case of ASCII letters. */
   readonly like: string;
   /** A join whose tables are read in the order they are written, where the planner left to itself takes a worse one. */
