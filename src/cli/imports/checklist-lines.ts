@@ -40,7 +40,6 @@ export function* checklistLines(text: string): Iterable<ChecklistLine> {
     }
     const spoken = withoutComment(written, inComment);
     inComment = spoken.opens;
-    if (spoken.line === "" && written.trim() !== "") continue;
     fence = FENCE.exec(spoken.line)?.[1];
     yield lineOf(spoken.line, row, fence !== undefined);
   }

@@ -115,7 +115,7 @@ function contentFault(item: DraftItem): string | undefined {
   switch (issue.path[0]) {
     case "content":
       if (content.trim() === "") return `${called.content} ${issue.message}; write one in the source`;
-      return `${called.content} ${issue.message} and has ${count(content.length)}; shorten it in the source and move the rest to its ${called.description}`;
+      return `${called.content} ${issue.message} and has ${count(content.length)}; shorten it in the source and move the rest to the ${called.description}`;
     case "description":
       return `${called.description}, with all that goes into it, ${issue.message} and has ${count(description?.length ?? 0)}; shorten it in the source and link to the rest`;
     case "labels":

@@ -50,6 +50,11 @@ describe("issues as gh issue list --json prints them, on one line", () => {
   });
 });
 
+test("a blocker that GitHub knows to be closed need not be listed, and the body can't open it again", () => {
+  const blockedBy = { nodes: [{ number: 44, state: "CLOSED" }], totalCount: 1 };
+  expect(read(issue(1, { blockedBy, body: "Depends on #44" })).items[0]?.dependsOn).toEqual([]);
+});
+
 describe("what a body says of blockers", () => {
   test.each([
     ["Depends on #1", ["gh-1"]],

@@ -54,14 +54,13 @@ function addReferences(line: string, begin: number, found: IssueReference[]): vo
   }
 }
 
-/** The lines that are no code, quote or comment. */
+/** The lines that are no code and no comment. */
 function* spokenLines(body: string): Iterable<string> {
   let fence: string | undefined;
   for (const line of withoutComments(body).split(/\r\n?|\n/)) {
     const mark = /^\s{0,3}(`{3,}|~{3,})/.exec(line)?.[1];
-    if (fence === undefined && mark === undefined) {
-      if (!/^\s{0,3}>/.test(line)) yield line;
-    } else if (fence === undefined) fence = mark;
+    if (fence === undefined && mark === undefined) yield line;
+    else if (fence === undefined) fence = mark;
     else if (mark?.startsWith(fence) === true) fence = undefined;
   }
 }

@@ -96,6 +96,11 @@ describe("keys", () => {
     expect(new Set(all.map(({ key }) => key)).size).toBe(5);
   });
 
+  test("don't depend on identical lines elsewhere", () => {
+    const last = (text: string) => markdownBacklog(text).items.at(-1)?.key;
+    expect(last("# A\n- [ ] test\n# B\n- [ ] test\n")).toBe(last("# A\n# B\n- [ ] test\n"));
+  });
+
   test("of a line in another script are keys, too", () => {
     expect(markdownBacklog("- [ ] 测试付款\n").items[0]?.key).toMatch(/^task-[0-9a-f]{12}$/);
   });

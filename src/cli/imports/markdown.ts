@@ -9,7 +9,7 @@ import { withoutMark } from "./json-rows.js";
 
 type Box = Extract<ChecklistLine, { kind: "box" }>;
 
-const CALLED = { content: "text", description: "lines below it" };
+const CALLED = { content: "text", description: "lines below" };
 const DONE = new Set(["x", "X"]);
 // "/" is under way in Obsidian.
 const OPEN = new Set([" ", "/"]);

@@ -98,6 +98,11 @@ test("ids may be texts, subtasks' ids written in full, and a dependency on a sib
   });
 });
 
+test("what a task says of its own subtasks is not handed down to them", () => {
+  const family = task(1, { dependencies: ["1.2", 2], subtasks: [task(1), task(2)] });
+  expect(waits(read(family, task(2)))).toEqual({ "1": ["1.2", "2", "1.1"], "1.1": ["2"], "1.2": ["2"], "2": [] });
+});
+
 describe("a bad task doesn't stop the rest, and says what to do", () => {
   const bad: [what: string, tasks: unknown[], said: RegExp][] = [
     ["no object", ["x"], /a task is no JSON object/],
