@@ -40,6 +40,7 @@ const LEAVES_HEADS: ReadonlySet<string> = new Set(["claim_next_task", "heartbeat
 export interface Shared {
   readonly tx: Tx;
   readonly mode: "read" | "write";
+  readonly settled: boolean;
   /** Whether calls may still ask again. */
   readonly patient: boolean;
   readonly effects: { woke: boolean };
@@ -72,7 +73,7 @@ export class Calls {
   async perform(
     tx: Tx,
     calls: readonly EngineCall[],
-    asked: Pick<Shared, "mode" | "patient" | "effects" | "touched"> & { readonly ahead?: Ahead },
+    asked: Pick<Shared, "mode" | "settled" | "patient" | "effects" | "touched"> & { readonly ahead?: Ahead },
   ): Promise<(Outcome | undefined)[]> {
     if (tx.othersVersion !== this.#othersVersion) {
       this.forget();
@@ -153,6 +154,7 @@ export class Calls {
       due,
       heads,
       claimsMade: this.#claimsMade,
+      settled: shared.settled,
       patient: shared.patient,
       prefetched: shared.prefetched,
       project: (idOrKey) => identities.project(tx, known.agent.workspace_id, idOrKey),

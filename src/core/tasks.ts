@@ -3,7 +3,7 @@ import { DibsError, invalidInput } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
 import { recordUpdate } from "./assignments.js";
 import { dependedOn, viewOf, viewsOf } from "./blockers.js";
-import type { Context, Handler } from "./context.js";
+import { type Context, type Handler, LooksDead } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
 import { freeDependents, sayWaiting } from "./dependencies.js";
 import { countsAfter, edgesTo, writeEdges } from "./dependency-edits.js";
@@ -23,6 +23,7 @@ type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 /** The task, or 404; another workspace's answers like an unknown one (R47). */
 export async function taskOf(context: Context, id: string): Promise<TaskRow> {
   const row = await context.tx.tasks.byId(context.workspaceId, id);
+  if (row?.status === "claimed" && !context.settled && !taskState(row, context.nowMs).held) throw new LooksDead();
   if (row) return row;
   throw new DibsError("not_found", `There is no task ${id}; see GET /v1/tasks (dibs task list).`, {});
 }
