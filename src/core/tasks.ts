@@ -23,9 +23,15 @@ type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 /** The task, or 404; another workspace's answers like an unknown one (R47). */
 export async function taskOf(context: Context, id: string): Promise<TaskRow> {
   const row = await context.tx.tasks.byId(context.workspaceId, id);
-  if (row?.status === "claimed" && !context.settled && !taskState(row, context.nowMs).held) throw new LooksDead();
   if (row) return row;
   throw new DibsError("not_found", `There is no task ${id}; see GET /v1/tasks (dibs task list).`, {});
+}
+
+/** The same for whoever asks what the task is now. */
+export async function taskNow(context: Context, id: string): Promise<TaskRow> {
+  const row = await taskOf(context, id);
+  if (row.status === "claimed" && !context.settled && !taskState(row, context.nowMs).held) throw new LooksDead();
+  return row;
 }
 
 /** Assigning to others is a coordinator's; throws `not_found` for an agent that isn't there. */
@@ -38,7 +44,7 @@ export async function mayAssign(context: Context, agentId: string | null | undef
 }
 
 export const get_task: Handler<Input<"get_task">> = async (context, input) => ({
-  body: await viewOf(context, await taskOf(context, input.task_id)),
+  body: await viewOf(context, await taskNow(context, input.task_id)),
 });
 
 export const list_tasks: Handler<Input<"list_tasks">> = async (context, input) => {
