@@ -1,4 +1,5 @@
 import { DibsError } from "../contract/errors.js";
+import type { SessionVerbs } from "./session-verbs.js";
 import type {
   AgentVerbs,
   Awaitable,
@@ -6,7 +7,6 @@ import type {
   EventVerbs,
   LeaseVerbs,
   NoteVerbs,
-  SessionVerbs,
   TaskVerbs,
   WorkspaceVerbs,
 } from "./verbs.js";

@@ -65,12 +65,16 @@ export const VIEWS = {
     "project_id",
     "state",
     "implicit",
+    "parent_session_id",
     "client",
     "branch",
     "ttl_seconds",
     "expires_at",
     "remaining_ms",
     "tasks_held",
+    "findings",
+    "resumed",
+    "resume_token",
   ],
   /** What a session's heartbeat did for one task. */
   item: ["task_id", "lease_id", "outcome", "reason", "lease_remaining_ms"],
@@ -83,7 +87,7 @@ export const VIEWS = {
   listed: readonly (keyof Task)[];
   created: readonly (keyof Task)[];
   claim: readonly (keyof ClaimRow)[];
-  session: readonly (keyof Session)[];
+  session: readonly (keyof Session | "resumed" | "resume_token")[];
   [other: string]: readonly string[];
 };
 
@@ -101,6 +105,7 @@ const AGENT_TEXT: ReadonlySet<string> = new Set([
   "cancel_reason",
   "result",
   "intent",
+  "findings",
   "client",
   "branch",
   "host",
