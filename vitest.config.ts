@@ -6,7 +6,7 @@ const TESTS = ["src/**/*.test.ts", "console/src/**/*.test.ts", "test/**/*.test.t
  * - test/race/{one-instant,one-file,locked-file} and test/crash/{disk-full,file-gone,fsync,kill-commands,pause,thread-ended}
  *   are about processes that share one file, its locks and its disk. What they show of races and crashes is shown on
  *   PostgreSQL by test/nodes: many clients at three nodes, nodes killed, the database restarted, the network broken.
- * - test/surfaces but same-answers, test/{cli,mcp,console,http-surface,work*}: a surface reaches the store through the same
+ * - test/surfaces but same-answers, test/{cli,mcp*,console,http-*,work*}: a surface reaches the store through the same
  *   calls, whatever it is; same-answers runs the whole table of operations on both.
  */
 const TESTS_OF_EVERY_STORE = [

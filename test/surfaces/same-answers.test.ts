@@ -6,6 +6,7 @@ import { cli } from "./over-cli.js";
 import { client, rest } from "./over-http.js";
 import { mcp } from "./over-mcp.js";
 import { rowsOfClaims } from "./rows-of-claims.js";
+import { rowsOfHistory } from "./rows-of-history.js";
 import { rowsOfHolders } from "./rows-of-holders.js";
 import { rowsOfPeople } from "./rows-of-people.js";
 import { rowsOfRecords } from "./rows-of-records.js";
@@ -13,7 +14,7 @@ import { type Row, Stage } from "./stage.js";
 import type { Entrance, Heard, Surface } from "./surface.js";
 import { openWorld, type World } from "./world.js";
 
-const ROWS = [...rowsOfClaims, ...rowsOfHolders, ...rowsOfRecords, ...rowsOfPeople];
+const ROWS = [...rowsOfClaims, ...rowsOfHolders, ...rowsOfRecords, ...rowsOfHistory, ...rowsOfPeople];
 
 const MODEL = rest("/v1");
 const ON_STORE = mcp("stdio on the bare file");
