@@ -61,30 +61,29 @@ export async function keepAlive(tx: Tx, session: SessionRow): Promise<{ alive: b
   return { alive, parents };
 }
 
-/** Moves the ends of a session's parents behind its own, nearest first; as they are then. */
+/**
+ * Moves the ends of a session's parents to where its sign of life puts them, nearest first: each its own TTL behind the
+ * sign, and none before the one below. As they are then.
+ */
 export async function carryParents(
   tx: Tx,
   child: Pick<SessionRow, "workspace_id" | "parent_session_id" | "ttl_seconds" | "expires_at">,
 ): Promise<SessionRow[]> {
   const parents: SessionRow[] = [];
+  let belowMs = child.expires_at ?? 0;
+  const signMs = belowMs - (child.ttl_seconds ?? 0) * 1000;
   for (let id = child.parent_session_id; id !== null; ) {
     const parent = await tx.sessions.byId(child.workspace_id, id);
     if (!parent) break;
-    const endMs = carriedEnd(parent, child);
-    if (endMs > (parent.expires_at ?? endMs)) {
-      await tx.sessions.carry(parent.id, endMs);
-      parent.expires_at = endMs;
+    belowMs = Math.max(belowMs, signMs + (parent.ttl_seconds ?? 0) * 1000);
+    if (parent.expires_at !== null && belowMs > parent.expires_at) {
+      await tx.sessions.carry(parent.id, belowMs);
+      parent.expires_at = belowMs;
     }
     parents.push(parent);
     id = parent.parent_session_id;
   }
   return parents;
-}
-
-/** When a parent ends whose last sign of life is its child's: its own TTL after it, and not before the child. */
-function carriedEnd(parent: Pick<SessionRow, "ttl_seconds">, child: Pick<SessionRow, "ttl_seconds" | "expires_at">) {
-  const longerSeconds = Math.max(0, (parent.ttl_seconds ?? 0) - (child.ttl_seconds ?? 0));
-  return (child.expires_at ?? 0) + longerSeconds * 1000;
 }
 
 /** The refusal of whatever a session that has ended wants to do. */

@@ -46,7 +46,7 @@ async function resume(context: Context, open: SessionRow, input: Input): Promise
   const { token, hash } = newResumeToken(open.id);
   await tx.sessions.update(open.id, { ...(await saidBy(context, input)), ...ttl, resume_hash: hash });
   const ttlSeconds = input.ttl_seconds ?? open.ttl_seconds ?? TTL_SECONDS;
-  const expiresMs = Math.max(open.expires_at ?? 0, nowMs + ttlSeconds * 1000);
+  const expiresMs = nowMs + ttlSeconds * 1000;
   await keepAlive(tx, { ...open, ttl_seconds: ttlSeconds, seen_at: nowMs, expires_at: expiresMs });
   const resumed = await ownSession(context, open.id);
   const by = input.resume_token === undefined ? "harness_id" : "resume_token";

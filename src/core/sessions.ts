@@ -103,9 +103,9 @@ export const heartbeat_session: Handler<Input<"heartbeat_session">> = async (con
 async function beaten(context: Context, session: SessionRow): Promise<SessionRow> {
   if (session.ttl_seconds === null) return { ...session, seen_at: context.nowMs };
   const expiresMs = context.nowMs + session.ttl_seconds * 1000;
-  const alive = { ...session, seen_at: context.nowMs, expires_at: Math.max(expiresMs, session.expires_at ?? 0) };
-  await keepAlive(context.tx, alive);
-  return alive;
+  const seen = { ...session, seen_at: context.nowMs };
+  await keepAlive(context.tx, { ...seen, expires_at: expiresMs });
+  return { ...seen, expires_at: Math.max(expiresMs, session.expires_at ?? 0) };
 }
 
 function renewed(context: Context, row: TaskRow, session: SessionRow) {

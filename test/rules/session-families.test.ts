@@ -100,6 +100,12 @@ describe("a subagent is a session of its own under its parent (R65)", () => {
   });
 });
 
+async function family(fresh: FreshStore, agent: Actor, lengths: readonly [number, number, number]) {
+  const main = await fresh.session(agent, { ttl_seconds: lengths[0] });
+  const child = await childOf(fresh, main, { ttl_seconds: lengths[1] });
+  return [main, child, await childOf(fresh, child, { ttl_seconds: lengths[2] })] as const;
+}
+
 describe("silence in a family (R9, R65)", () => {
   test("no child outlives its parent: at the parent's end nothing under it lives, whoever looks", async () => {
     for (const noticed of [false, true]) {
@@ -167,6 +173,24 @@ describe("silence in a family (R9, R65)", () => {
       lease_remaining_ms: 300_000,
     });
     expect(await fresh.read(id)).toMatchObject({ status: "claimed", lease_remaining_ms: 300_000 });
+  });
+
+  test("no parent ends before one under it, however long each may be silent", async () => {
+    for (const lengths of [
+      [30, 900, 30],
+      [900, 30, 300],
+      [60, 30, 900],
+    ] as const) {
+      const fresh = await FreshStore.open();
+      const agent = await fresh.agent("ann");
+      const [main, child, below] = await family(fresh, agent, lengths);
+      for (const who of [below, child, below, main, below]) {
+        fresh.time.pass(29_000);
+        await fresh.ask("get_me", {}, who);
+        const ends = [await left(fresh, below), await left(fresh, child), await left(fresh, main)];
+        expect(ends).toEqual([...ends].sort((a, b) => (a ?? 0) - (b ?? 0)));
+      }
+    }
   });
 
   test("an implicit parent never dies of silence, and ends its children when it is ended (R13)", async () => {
