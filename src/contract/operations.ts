@@ -1,5 +1,6 @@
 import { agentOperations } from "./agent.js";
 import { claimOperations } from "./claim.js";
+import { dependencyOperations } from "./dependency.js";
 import { noticeOperations } from "./notice.js";
 import type { Operation } from "./operation.js";
 import { sessionOperations } from "./session.js";
@@ -11,6 +12,7 @@ import { workspaceOperations } from "./workspace.js";
 export const operations = {
   ...taskWorkOperations,
   ...taskRecordOperations,
+  ...dependencyOperations,
   ...claimOperations,
   ...sessionOperations,
   ...noticeOperations,

@@ -8,7 +8,7 @@ import { record } from "./events.js";
 import { newId, newKey } from "./ids.js";
 import { notifyLost } from "./leases.js";
 import { agentOf } from "./named.js";
-import { quoted } from "./refusals.js";
+import { quoted } from "./quoted.js";
 import type { AgentRow } from "./rows.js";
 import { endAlone, releaseAll } from "./session-end.js";
 import type { Tx } from "./store.js";

@@ -1,6 +1,7 @@
 import type { Client, PoolClient } from "pg";
 import { DibsError, isDibsError } from "../contract/errors.js";
 import { queueTables } from "./migrations/postgres/001-queue.js";
+import { dependencies } from "./migrations/postgres/002-dependencies.js";
 import { sessionFamilies } from "./migrations/postgres/003-session-families.js";
 import { translatePostgresFault } from "./postgres-faults.js";
 import { PostgresPool } from "./postgres-pool.js";
@@ -12,10 +13,13 @@ export interface PostgresMigration {
   readonly worksFor: number;
 }
 
-/** In order; a step once released is never changed. Each leaves the code of the step before working. */
+/** In order; a step once released is never changed. */
 const MIGRATIONS: readonly PostgresMigration[] = [
   { sql: queueTables, worksFor: 1 },
-  { sql: sessionFamilies, worksFor: 1 },
+  // Code that knows no dependencies would complete a blocker and count it off nowhere: its dependents waited for ever.
+  { sql: dependencies, worksFor: 2 },
+  // Code that knows no parents gives none, and ends a parent without its children: they end by their own silence then.
+  { sql: sessionFamilies, worksFor: 2 },
 ];
 
 /** Any number: whoever migrates holds it, so that nodes that start together migrate once. */

@@ -18,6 +18,8 @@ export function required(operation: OperationName): Fields {
     create_task: { content: "x" },
     fail_task: { reason: "x" },
     set_task_state: { state: "working" },
+    add_dependencies: { depends_on: [UNKNOWN] },
+    list_dependencies: { which: "blockers" },
     add_comment: { body: "x" },
     add_link: { url: "https://example.org" },
     force_release_task: { reason: "x" },

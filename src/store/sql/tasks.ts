@@ -21,6 +21,8 @@ const INSERT_COLUMNS = [
   "updated_at",
   "not_before",
   "due_date",
+  "blockers",
+  "open_blockers",
 ] as const;
 const TEXTS_COLUMNS = ["seq", "content", "description", "labels", "context"] as const;
 const LABEL_COLUMNS = ["seq", "label", "workspace_id", "project_id", "queue", "assigned_to", "priority"] as const;
@@ -54,6 +56,8 @@ const COLUMNS = new Set([
   "not_before",
   "due_date",
   "cancel_requested",
+  "blockers",
+  "open_blockers",
   "state",
   "lapsed",
   "lease_until",
