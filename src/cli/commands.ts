@@ -241,10 +241,7 @@ export const commands: readonly CommandRow[] = [
   {
     words: "session open",
     operation: "open_session",
-    examples: [
-      "export DIBS_SESSION=$(dibs session open --client my-worker --json | jq -r .id)",
-      `dibs session open --client my-subagent --parent-session-id ${ID}`,
-    ],
+    examples: ["export DIBS_SESSION=$(dibs session open --client my-worker --json | jq -r .id)"],
   },
   {
     words: "session list",

@@ -16,8 +16,8 @@ import type { SessionRow } from "./rows.js";
 import { isLive, sessionEnded, signOfLife } from "./session-life.js";
 import type { Tx } from "./store.js";
 import { taskState } from "./task-state.js";
+import { undoGrant } from "./undo-grant.js";
 import { WOKEN_PER_CALL, wake, wakeTask } from "./wake.js";
-import { undoGrant } from "./work.js";
 
 /** A refusal that had already written: its transaction must be undone. */
 export class RefusalWrote extends Error {

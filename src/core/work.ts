@@ -293,12 +293,3 @@ export const force_release_task: Handler<Input<"force_release_task">> = async (c
   await notifyLost(context.tx, row, "revoked", `${context.agent.name} released ${quoted(row)}: ${input.reason}`);
   return view(context, after);
 };
-
-/** Takes back a grant whose answer reached nobody; the attempt doesn't count (R21). */
-export async function undoGrant(context: Context, taskId: string, leaseId: string): Promise<Reply> {
-  const row = await taskOf(context, taskId);
-  if (row.lease_id !== leaseId || !taskState(row, context.nowMs).held) return { body: { undone: false } };
-  const after = await endByForce(context, row, { ...givenBack(context, row, false), attempts: row.attempts - 1 });
-  await recordGivenBack(context, row, after, { reason: "undelivered" });
-  return { body: { undone: true } };
-}
