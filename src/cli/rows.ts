@@ -72,6 +72,7 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     field("CLIENT", "client"),
     flexible("WORKTREE", "worktree"),
     field("BRANCH", "branch"),
+    flexible("FINDINGS", "findings"),
     time("STARTED", "started_at", "ago"),
     left("remaining_ms"),
   ],

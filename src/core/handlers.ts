@@ -6,6 +6,8 @@ import type { Handler } from "./context.js";
 import * as dependencies from "./dependency-edits.js";
 import { ack_notices } from "./notices.js";
 import * as projects from "./projects.js";
+import * as sessionEnd from "./session-end.js";
+import * as sessionOpen from "./session-open.js";
 import * as sessions from "./sessions.js";
 import * as creation from "./task-creation.js";
 import * as notes from "./task-notes.js";
@@ -43,11 +45,11 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   list_claims: notes.list_claims,
   count_claims: notes.count_claims,
   list_events: notes.list_events,
-  open_session: sessions.open_session,
+  open_session: sessionOpen.open_session,
   list_sessions: sessions.list_sessions,
   get_session: sessions.get_session,
   heartbeat_session: sessions.heartbeat_session,
-  end_session: sessions.end_session,
+  end_session: sessionEnd.end_session,
   ack_notices,
   create_agent: agents.create_agent,
   list_agents: agents.list_agents,

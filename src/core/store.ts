@@ -1,5 +1,6 @@
 import { DibsError } from "../contract/errors.js";
 import type { DependencyVerbs } from "./dependency-verbs.js";
+import type { SessionVerbs } from "./session-verbs.js";
 import type {
   AgentVerbs,
   Awaitable,
@@ -7,7 +8,6 @@ import type {
   EventVerbs,
   LeaseVerbs,
   NoteVerbs,
-  SessionVerbs,
   TaskVerbs,
   WorkspaceVerbs,
 } from "./verbs.js";

@@ -9,7 +9,7 @@ import { freeDependents, sayWaiting } from "./dependencies.js";
 import { countsAfter, edgesTo, writeEdges } from "./dependency-edits.js";
 import { record } from "./events.js";
 import { roleAtLeast } from "./identity.js";
-import { holds, type LeaseProof, leaseLost } from "./leases.js";
+import { holds, isHolder, type LeaseProof, leaseLost } from "./leases.js";
 import { agentOf, requireNamed } from "./named.js";
 import { projectOf } from "./projects.js";
 import { quoted } from "./quoted.js";
@@ -80,8 +80,7 @@ function pick<T extends object, K extends keyof T>(record: T, keys: readonly K[]
 export async function mayChange(context: Context, row: TaskRow, proof: LeaseProof = {}): Promise<void> {
   if (holds(context, row, proof)) return;
   if (taskState(row, context.nowMs).held) {
-    const own = context.session !== null && row.holder_session === context.session.id;
-    throw own ? (await leaseLost(context, row, proof)).refusal : await heldByOther(context, row);
+    throw isHolder(context, row) ? (await leaseLost(context, row, proof)).refusal : await heldByOther(context, row);
   }
   const own = row.created_by === context.agent.id || row.assigned_to === context.agent.id;
   if (own || roleAtLeast(context.role, "coordinator")) return;

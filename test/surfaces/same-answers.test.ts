@@ -11,6 +11,7 @@ import { rowsOfHistory } from "./rows-of-history.js";
 import { rowsOfHolders } from "./rows-of-holders.js";
 import { rowsOfPeople } from "./rows-of-people.js";
 import { rowsOfRecords } from "./rows-of-records.js";
+import { rowsOfSessions } from "./rows-of-sessions.js";
 import { type Row, Stage } from "./stage.js";
 import type { Entrance, Heard, Surface } from "./surface.js";
 import { openWorld, type World } from "./world.js";
@@ -20,6 +21,7 @@ const ROWS = [
   ...rowsOfHolders,
   ...rowsOfRecords,
   ...rowsOfDependencies,
+  ...rowsOfSessions,
   ...rowsOfHistory,
   ...rowsOfPeople,
 ];
