@@ -2,6 +2,7 @@ import { describe } from "vitest";
 import { leaseTests } from "./store-parts/leases.js";
 import { queueTests } from "./store-parts/queue.js";
 import { recordTests } from "./store-parts/records.js";
+import { recurrenceTests } from "./store-parts/recurrences.js";
 import type { StoreUnderTest } from "./store-parts/scene.js";
 import { transactionTests } from "./store-parts/transactions.js";
 
@@ -10,5 +11,6 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
   describe(`${name}: transactions`, () => transactionTests(make));
   describe(`${name}: leases`, () => leaseTests(make));
   describe(`${name}: records`, () => recordTests(make));
+  describe(`${name}: what recurs`, () => recurrenceTests(make));
   describe(`${name}: the queue`, () => queueTests(make));
 }

@@ -1,7 +1,18 @@
 import type { OperationName } from "../contract/operations.js";
+import { recurrenceCommands } from "./recurrence-commands.js";
 
 /** What the rows of a list are, for the table that shows them. */
-export type Noun = "task" | "claim" | "agent" | "session" | "project" | "event" | "history" | "comment" | "link";
+export type Noun =
+  | "task"
+  | "claim"
+  | "agent"
+  | "session"
+  | "project"
+  | "recurrence"
+  | "event"
+  | "history"
+  | "comment"
+  | "link";
 
 /** One command that is an operation: its words, and what stands on the line without a flag. */
 export interface CommandRow {
@@ -28,6 +39,7 @@ const brief = [
   "labels",
   "assigned_to_agent_id",
   "not_before",
+  "tick_at",
   "attempts",
   "lease_expires_at",
   "lease_id",
@@ -229,6 +241,7 @@ export const commands: readonly CommandRow[] = [
     positionals: ["project_id"],
     examples: ['dibs project update web --name "The web shop"'],
   },
+  ...recurrenceCommands,
   { words: "workspace show", operation: "get_workspace", examples: ["dibs workspace show"] },
   {
     words: "workspace set",
@@ -252,5 +265,6 @@ export const groups: Readonly<Record<string, string>> = {
   agent: "Agents and their keys.",
   session: "Sessions: who works, and holds what it claimed.",
   project: "Projects: a queue of its own per repository.",
+  recur: "Recurring tasks: one at every tick of a clock.",
   workspace: "The workspace and its settings.",
 };

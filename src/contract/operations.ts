@@ -2,6 +2,7 @@ import { agentOperations } from "./agent.js";
 import { claimOperations } from "./claim.js";
 import { noticeOperations } from "./notice.js";
 import type { Operation } from "./operation.js";
+import { recurrenceOperations } from "./recurrence.js";
 import { sessionOperations } from "./session.js";
 import { taskRecordOperations } from "./task-records.js";
 import { taskWorkOperations } from "./task-work.js";
@@ -11,6 +12,7 @@ import { workspaceOperations } from "./workspace.js";
 export const operations = {
   ...taskWorkOperations,
   ...taskRecordOperations,
+  ...recurrenceOperations,
   ...claimOperations,
   ...sessionOperations,
   ...noticeOperations,

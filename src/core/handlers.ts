@@ -5,6 +5,7 @@ import * as claiming from "./claiming.js";
 import type { Handler } from "./context.js";
 import { ack_notices } from "./notices.js";
 import * as projects from "./projects.js";
+import * as recurrences from "./recurrences.js";
 import * as sessions from "./sessions.js";
 import * as notes from "./task-notes.js";
 import * as tasks from "./tasks.js";
@@ -38,6 +39,11 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   list_claims: notes.list_claims,
   count_claims: notes.count_claims,
   list_events: notes.list_events,
+  create_recurrence: recurrences.create_recurrence,
+  list_recurrences: recurrences.list_recurrences,
+  get_recurrence: recurrences.get_recurrence,
+  update_recurrence: recurrences.update_recurrence,
+  delete_recurrence: recurrences.delete_recurrence,
   open_session: sessions.open_session,
   list_sessions: sessions.list_sessions,
   get_session: sessions.get_session,

@@ -1,4 +1,5 @@
 import { DibsError } from "../contract/errors.js";
+import type { RecurrenceVerbs } from "./recurrence-verbs.js";
 import type {
   AgentVerbs,
   Awaitable,
@@ -76,4 +77,5 @@ export interface Tx {
   readonly claims: ClaimVerbs;
   readonly notes: NoteVerbs;
   readonly events: EventVerbs;
+  readonly recurrences: RecurrenceVerbs;
 }

@@ -76,6 +76,8 @@ const UNCLAIMED: TaskRow = {
   closed_by: null,
   not_before: null,
   due_date: null,
+  recurrence_id: null,
+  tick_at: null,
   cancel_requested: 0,
   state: null,
   lease_id: null,

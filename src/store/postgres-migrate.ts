@@ -1,6 +1,7 @@
 import type { Client, PoolClient } from "pg";
 import { DibsError, isDibsError } from "../contract/errors.js";
 import { queueTables } from "./migrations/postgres/001-queue.js";
+import { recurrences } from "./migrations/postgres/004-recurrences.js";
 import { translatePostgresFault } from "./postgres-faults.js";
 import { PostgresPool } from "./postgres-pool.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
@@ -12,7 +13,10 @@ export interface PostgresMigration {
 }
 
 /** In order; a step once released is never changed. Each leaves the code of the step before working. */
-const MIGRATIONS: readonly PostgresMigration[] = [{ sql: queueTables, worksFor: 1 }];
+export const MIGRATIONS: readonly PostgresMigration[] = [
+  { sql: queueTables, worksFor: 1 },
+  { sql: recurrences, worksFor: 1 },
+];
 
 /** Any number: whoever migrates holds it, so that nodes that start together migrate once. */
 export const MIGRATION_LOCK = 0x64696273;

@@ -10,11 +10,19 @@ import { rowsOfHistory } from "./rows-of-history.js";
 import { rowsOfHolders } from "./rows-of-holders.js";
 import { rowsOfPeople } from "./rows-of-people.js";
 import { rowsOfRecords } from "./rows-of-records.js";
+import { rowsOfRecurrences } from "./rows-of-recurrences.js";
 import { type Row, Stage } from "./stage.js";
 import type { Entrance, Heard, Surface } from "./surface.js";
 import { openWorld, type World } from "./world.js";
 
-const ROWS = [...rowsOfClaims, ...rowsOfHolders, ...rowsOfRecords, ...rowsOfHistory, ...rowsOfPeople];
+const ROWS = [
+  ...rowsOfClaims,
+  ...rowsOfHolders,
+  ...rowsOfRecords,
+  ...rowsOfHistory,
+  ...rowsOfPeople,
+  ...rowsOfRecurrences,
+];
 
 const MODEL = rest("/v1");
 const ON_STORE = mcp("stdio on the bare file");

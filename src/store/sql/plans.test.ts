@@ -4,6 +4,7 @@ import { migrate } from "../migrate.js";
 import { SqliteDb } from "../sqlite-db.js";
 import { claimVerbs } from "./claims.js";
 import { type Db, KeptTasks } from "./db.js";
+import { recurrenceVerbs } from "./recurrences.js";
 import { taskVerbs } from "./tasks.js";
 
 /** A database that, asked for rows, keeps SQLite's plan for them instead. */
@@ -57,4 +58,15 @@ test("the claims table is read from what is held, one agent's from what that age
   expect(await table({})).toContain("t USING INDEX tasks_held");
   expect(await table({ agentId: "a" })).toContain("tasks_held (holder_agent=?)");
   expect(await table({ taskId: "t" })).toMatch(/\(id=\?/);
+});
+
+test("what recurs is found by its next tick, and its open tasks without those that are closed", async () => {
+  expect(await planned((db) => recurrenceVerbs(db).due(1, 64))).toContain(
+    "USING INDEX recurrences_due (next_at>? AND next_at<?)",
+  );
+  const unclosed = await planned((db) => recurrenceVerbs(db).unclosed("r", 9, 16));
+  expect(unclosed).toContain("t USING INDEX tasks_recurring (recurrence_id=? AND seq<?)");
+  expect(await planned((db) => recurrenceVerbs(db).hasTask("r", 1))).toContain(
+    "tasks_tick (recurrence_id=? AND tick_at=?)",
+  );
 });

@@ -5,12 +5,16 @@ import type { Db } from "./db.js";
 import { eventVerbs } from "./events.js";
 import { leaseVerbs } from "./leases.js";
 import { noteVerbs } from "./notes.js";
+import { recurrenceVerbs } from "./recurrences.js";
 import { sessionVerbs } from "./sessions.js";
 import { taskVerbs } from "./tasks.js";
 import { workspaceVerbs } from "./workspaces.js";
 
 /** A transaction's verbs, all but what is said of the transaction itself. */
-export type Verbs = Pick<Tx, "workspaces" | "agents" | "sessions" | "tasks" | "leases" | "claims" | "notes" | "events">;
+export type Verbs = Pick<
+  Tx,
+  "workspaces" | "agents" | "sessions" | "tasks" | "leases" | "claims" | "notes" | "events" | "recurrences"
+>;
 
 /** `noticeWrites` is where their count goes on from. */
 export function verbsOf(db: Db, noticeWrites = 0): Verbs {
@@ -23,5 +27,6 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     claims: claimVerbs(db),
     notes: noteVerbs(db, noticeWrites),
     events: eventVerbs(db),
+    recurrences: recurrenceVerbs(db),
   };
 }
