@@ -121,6 +121,27 @@ test("a step that the nodes at work can't follow is refused while they are conne
   );
 });
 
+test("the step that brings dependencies is refused while code that knows none is at work, as that would free nothing", async () => {
+  const url = await database();
+  await migrateTo(url, ...MIGRATIONS.slice(0, 1));
+  await query(
+    url,
+    `INSERT INTO workspaces VALUES ('w', 'w', '{}', 1);
+     INSERT INTO tasks (id, workspace_id, project_id, priority, status, queue, assigned_to, created_by, max_attempts,
+       created_at, updated_at) VALUES ('t', 'w', 'p', 2, 'open', 1, '', 'a', 5, 1, 1);
+     INSERT INTO task_texts (seq, content, labels) VALUES (1, 'a task from before', '[]')`,
+  );
+  const old = new pg.Client({ connectionString: url, application_name: "dibs/1" });
+  await old.connect();
+  await expect(openStore(url)).rejects.toThrow(
+    /works only for nodes written for version 2 or later, and 1 connections/,
+  );
+  await old.end();
+  const store = await vi.waitFor(() => node(url), 10_000);
+  const task = await store.transaction("read", async (tx) => tx.tasks.byId("w", "t"));
+  expect(task).toMatchObject({ content: "a task from before", blockers: 0, open_blockers: 0, has_dependents: 0 });
+});
+
 test("a schema too new for this code is refused, and says what to do", async () => {
   const url = await database();
   await migrateTo(url, ...MIGRATIONS, next, tooFar);

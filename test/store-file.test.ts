@@ -48,11 +48,17 @@ describe("the schema (R56)", () => {
     const path = join(folder(), "dibs.db");
     const old = openDriver(path);
     migrate(old, [queueTables]);
-    old.exec("INSERT INTO workspaces (id, name, settings, created_at) VALUES ('w', 'kept', '{}', 1)");
+    old.exec(`INSERT INTO workspaces (id, name, settings, created_at) VALUES ('w', 'kept', '{}', 1);
+      INSERT INTO projects (id, workspace_id, key, name, case_insensitive, created_at) VALUES ('p', 'w', 'p', 'p', 0, 1);
+      INSERT INTO tasks (id, workspace_id, project_id, priority, status, queue, assigned_to, created_by, max_attempts,
+        created_at, updated_at) VALUES ('t', 'w', 'p', 2, 'open', 1, '', 'a', 5, 1, 1);
+      INSERT INTO task_texts (seq, content, labels) VALUES (1, 'a task from before', '[]')`);
     old.close();
     const store = openSqlite({ path });
     const found = await store.transaction("write", async (tx) => tx.workspaces.byName("kept"));
     expect(found).toMatchObject({ id: "w" });
+    const task = await store.transaction("read", async (tx) => tx.tasks.byId("w", "t"));
+    expect(task).toMatchObject({ content: "a task from before", blockers: 0, open_blockers: 0, has_dependents: 0 });
     await store.close();
     const again = openSqlite({ path });
     expect(await again.transaction("read", async (tx) => tx.workspaces.byName("kept"))).toMatchObject({ id: "w" });

@@ -1,4 +1,5 @@
 import type { OperationName } from "../contract/operations.js";
+import { brief } from "./brief-task.js";
 import { recurrenceCommands } from "./recurrence-commands.js";
 
 /** What the rows of a list are, for the table that shows them. */
@@ -32,30 +33,6 @@ export interface CommandRow {
   readonly hidden?: true;
 }
 
-const brief = [
-  "id",
-  "project_id",
-  "priority",
-  "labels",
-  "assigned_to_agent_id",
-  "not_before",
-  "tick_at",
-  "attempts",
-  "lease_expires_at",
-  "lease_id",
-  "fence",
-  "state",
-  "state_detail",
-  "description",
-  "context",
-  "handoff_note",
-  "checkpoint",
-  "progress",
-  "result",
-  "failure_reason",
-  "cancel_requested",
-  "cancel_reason",
-];
 const ID = "4f2a…";
 const task = { positionals: ["task_id"], fields: brief } as const;
 const agent = { positionals: ["agent_id"] } as const;
@@ -70,6 +47,7 @@ export const commands: readonly CommandRow[] = [
     fields: brief,
     examples: [
       'dibs task add "Fix the login test" --label tests --priority 3',
+      `dibs task add "Release it" --depends-on ${ID} --depends-on 9b1c…`,
       `dibs task add "Nightly report" --not-before 2026-08-01T02:00:00Z --context '{"report":7}'`,
     ],
   },
@@ -83,7 +61,11 @@ export const commands: readonly CommandRow[] = [
     words: "task list",
     operation: "list_tasks",
     rows: "task",
-    examples: ["dibs task list --ready --label tests", "dibs task list --status failed --json"],
+    examples: [
+      "dibs task list --ready --label tests",
+      "dibs task list --stalled",
+      "dibs task list --status failed --json",
+    ],
   },
   { words: "task show", operation: "get_task", positionals: ["task_id"], examples: [`dibs task show ${ID}`] },
   { words: "task why", operation: "get_task_why", positionals: ["task_id"], examples: [`dibs task why ${ID}`] },
@@ -160,7 +142,32 @@ export const commands: readonly CommandRow[] = [
     ...task,
     examples: [`dibs task update ${ID} --priority 4`, `dibs task update ${ID} --clear due_date --if-version 3`],
   },
-  { words: "task delete", operation: "delete_task", positionals: ["task_id"], examples: [`dibs task delete ${ID}`] },
+  {
+    words: "task delete",
+    operation: "delete_task",
+    positionals: ["task_id"],
+    examples: [`dibs task delete ${ID}`, `dibs task delete ${ID} --force`],
+  },
+  {
+    words: "task block",
+    operation: "add_dependencies",
+    ...task,
+    examples: [`dibs task block ${ID} --depends-on 9b1c…`],
+  },
+  {
+    words: "task unblock",
+    operation: "remove_dependency",
+    positionals: ["task_id", "blocker_id"],
+    fields: brief,
+    examples: [`dibs task unblock ${ID} 9b1c…`],
+  },
+  {
+    words: "task blockers",
+    operation: "list_dependencies",
+    positionals: ["task_id"],
+    rows: "task",
+    examples: [`dibs task blockers ${ID}`, `dibs task blockers ${ID} --which dependents`],
+  },
   {
     words: "task comment",
     operation: "add_comment",

@@ -40,8 +40,9 @@ function flagOf(field: string, schema: z.ZodType): Flag {
   }
   const option = new Option(`${name} <${placeholder(schema, kind)}>`, description);
   if (kind !== "list") return flag(field, [option], kind === "text" ? String : kind === "number" ? number : jsonOrText);
-  const plural = new Option(`--${dashed(field)} <text>`).hideHelp();
-  return flag(field, [repeatable(option), repeatable(plural)], (value) => value);
+  const plural = `--${dashed(field)}`;
+  const also = plural === name ? [] : [repeatable(new Option(`${plural} <text>`).hideHelp())];
+  return flag(field, [repeatable(option), ...also], (value) => value);
 }
 
 function flag(field: string, options: readonly Option[], convert: (given: string) => unknown): Flag {

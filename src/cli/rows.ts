@@ -94,6 +94,8 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
 /** A task's status in a word or two: what a claim would meet. */
 export function statusOf(row: Row): string {
   if (row.lapsed === true && row.status === "open") return "open (lapsed)";
+  if (row.stalled === true) return "open (stalled)";
+  if (row.status === "open" && Number(row.blocked_by_count) > 0) return "open (blocked)";
   if (row.status === "open" && row.ready === false) return "open (waits)";
   if (row.cancel_requested === true) return `${row.status} (cancel?)`;
   return textOf(row.status);
@@ -102,7 +104,7 @@ export function statusOf(row: Row): string {
 export function paintStatus(text: string, row: Row, { paint }: Screen): string {
   if (row.status === "claimed") return paint.yellow(text);
   if (row.status === "completed") return paint.green(text);
-  if (row.status === "failed") return paint.red(text);
+  if (row.status === "failed" || row.stalled === true) return paint.red(text);
   return row.ready === true ? paint.cyan(text) : paint.dim(text);
 }
 

@@ -35,6 +35,10 @@ const fields = () =>
 /** A row of the claims table as it stands inside a refusal; its exact shape is `claimRow` in claim.ts. */
 const holder = () => z.record(z.string(), z.unknown()).describe("Who holds it: a row of the claims table.");
 
+/** Tasks at the other end of a dependency: the first of them, those that stand most in the way before others. */
+const linked = () =>
+  z.array(z.object({ id: z.string(), content: z.string(), status: z.string() }).describe("A task and its state."));
+
 /** The row; its schema is made when it is first asked for, as those of operations are. */
 function row<D extends z.ZodObject = z.ZodObject<Record<never, never>>>(
   status: number,
@@ -76,6 +80,9 @@ export const ERRORS = {
   task_scheduled: row(409, conflict, true, "The task may not start yet.", () =>
     z.object({ not_before: z.string(), next: next() }),
   ),
+  task_blocked: row(409, conflict, true, "The task waits for others that aren't completed.", () =>
+    z.object({ blockers: linked(), blockers_count: z.number(), next: next() }),
+  ),
   task_assigned: row(409, conflict, false, "The task is assigned to somebody else.", () =>
     z.object({ assigned_to_agent_id: z.string(), next: next() }),
   ),
@@ -90,6 +97,9 @@ export const ERRORS = {
   agent_has_claims: row(409, conflict, false, "The agent still holds something.", () =>
     z.object({ claims: z.array(holder()), next: next() }),
   ),
+  has_dependents: row(409, conflict, false, "Other tasks depend on it.", () =>
+    z.object({ dependents: linked(), dependents_count: z.number(), next: next() }),
+  ),
   limit_exceeded: row(409, conflict, false, "A limit is reached.", () =>
     z.object({ setting: z.string(), limit: z.number() }),
   ),
@@ -100,6 +110,18 @@ export const ERRORS = {
   ),
   too_large: row(413, usage, false, "The body is too large.", () => z.object({ limit: z.number() })),
   unsupported_media_type: row(415, usage, false, "Bodies are application/json."),
+  dependency_cycle: row(422, conflict, false, "The tasks would wait for each other.", () =>
+    z.object({
+      cycle: z
+        .array(z.object({ id: z.string(), content: z.string() }))
+        .describe("Each waits for the next; the last is the first again. Of a long one the middle is left out."),
+      cycle_length: z.number().describe("Tasks in the cycle."),
+      next: next(),
+    }),
+  ),
+  unknown_dependency: row(422, error, false, "A dependency on a task that is not in this workspace.", () =>
+    z.object({ id: z.string() }),
+  ),
   rate_limited: row(429, timedOut, true, "Too many calls with this key.", () =>
     z.object({ setting: z.string(), limit: z.number() }),
   ),

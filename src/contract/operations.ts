@@ -1,5 +1,6 @@
 import { agentOperations } from "./agent.js";
 import { claimOperations } from "./claim.js";
+import { dependencyOperations } from "./dependency.js";
 import { noticeOperations } from "./notice.js";
 import type { Operation } from "./operation.js";
 import { recurrenceOperations } from "./recurrence.js";
@@ -12,6 +13,7 @@ import { workspaceOperations } from "./workspace.js";
 export const operations = {
   ...taskWorkOperations,
   ...taskRecordOperations,
+  ...dependencyOperations,
   ...recurrenceOperations,
   ...claimOperations,
   ...sessionOperations,

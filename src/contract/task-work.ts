@@ -48,6 +48,7 @@ export const taskWorkOperations = {
       "task_claimed",
       "task_closed",
       "task_scheduled",
+      "task_blocked",
       "task_assigned",
       "reason_required",
       "lease_lost",

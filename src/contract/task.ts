@@ -17,6 +17,9 @@ export const TASK_STATUS = ["open", "claimed", "delegated", "completed", "failed
 export type TaskStatus = (typeof TASK_STATUS)[number];
 export const WORK_STATE = ["working", "waiting_input", "errored"] as const;
 
+/** Blockers that a task shows and one call may name; a task can have more. */
+export const BLOCKERS_SHOWN = 1000;
+
 const priority = whole(1, 4).describe("4 urgent, 3 high, 2 normal, 1 low.");
 const moment = z.string().nullable();
 
@@ -31,7 +34,14 @@ export const task = z.object({
     .enum(TASK_STATUS)
     .describe("A task whose lease died reads `open`, or `failed` when its attempts are used up."),
   ready: z.boolean().describe("It could be claimed now by whom it may go to."),
+  stalled: z
+    .boolean()
+    .describe("It waits for a task that failed or was cancelled: nothing happens until somebody acts."),
   lapsed: z.boolean().describe("Its last lease ended by the clock; the last holder is still shown."),
+  depends_on: z.array(z.string()).describe(`Ids of its blockers, at most ${BLOCKERS_SHOWN}, oldest first.`),
+  depends_on_count: z.number(),
+  blocked_by: z.array(z.string()).describe("Those of them that aren't completed."),
+  blocked_by_count: z.number(),
   context: z.record(z.string(), json).nullable(),
   assigned_to_agent_id: z.string().nullable(),
   created_by_agent_id: z.string(),
@@ -65,6 +75,11 @@ export const task = z.object({
 });
 export type Task = z.output<typeof task>;
 
+export const blockerIds = z
+  .array(id("a task it depends on"))
+  .max(BLOCKERS_SHOWN, "must have at most 1,000 ids")
+  .describe("Ids of tasks that must be completed first.");
+
 /** What a task may be created with. */
 export const newTask = z.strictObject({
   content: visibleText(2000).describe("What is to be done: the title, 1..2,000 characters."),
@@ -76,6 +91,7 @@ export const newTask = z.strictObject({
   due_date: time.optional(),
   not_before: time.optional().describe("Nobody gets it before this time."),
   max_attempts: whole(1, 100).optional(),
+  depends_on: blockerIds.optional().describe("Ids of tasks that must be completed before it can be claimed."),
   context: z.record(z.string(), json).optional().describe("Data for whoever does it."),
 });
 export type NewTask = z.output<typeof newTask>;
@@ -93,6 +109,7 @@ export const taskChanges = {
   due_date: newTask.shape.due_date.nullable(),
   not_before: newTask.shape.not_before.nullable(),
   max_attempts: newTask.shape.max_attempts,
+  depends_on: blockerIds.nullable().optional().describe("Exactly these from now on."),
   context: newTask.shape.context.nullable(),
 } as const;
 

@@ -32,14 +32,15 @@ export async function withoutGoneAssignee(context: Context, row: TaskRow): Promi
   return { assigned_to: "" };
 }
 
-/** The events of a change of these fields; whose the task is has one of its own. */
+/** The events of a change of these fields, with what else is to be said; whose the task is has one of its own. */
 export async function recordUpdate(
   context: Context,
   before: TaskRow,
   after: TaskRow,
   fields: readonly string[],
+  told: object = {},
 ): Promise<void> {
-  await record(context, "task.updated", after, { fields });
+  await record(context, "task.updated", after, { fields, ...told });
   if (after.assigned_to === before.assigned_to) return;
   await record(context, "task.assigned", after, { assigned_to_agent_id: after.assigned_to || null });
 }

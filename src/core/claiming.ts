@@ -1,16 +1,17 @@
 import type { z } from "zod";
 import { DibsError } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
+import { viewOf, viewsOf } from "./blockers.js";
 import { AskAgain, type Context, type Handler, type Reply } from "./context.js";
 import { record } from "./events.js";
 import { roleAtLeast } from "./identity.js";
 import { endByForce, grant, holds, leaseSecondsOf, notifyLost, renew } from "./leases.js";
 import { noticesOf } from "./notices.js";
 import { projectOf } from "./projects.js";
-import { heldByOther, quoted, refusalToClaim } from "./refusals.js";
+import { quoted } from "./quoted.js";
+import { heldByOther, refusalToClaim } from "./refusals.js";
 import { QUEUE, type TaskRow } from "./rows.js";
 import { queuePlace, taskState } from "./task-state.js";
-import { taskView } from "./task-view.js";
 import { taskOf } from "./tasks.js";
 import type { QueueFilter } from "./verbs.js";
 import { wake, wakeTask } from "./wake.js";
@@ -35,7 +36,7 @@ export const claim_next_task: Handler<Input<"claim_next_task">> = async (context
     if (!row) break;
     granted.push(await grant(context, row, leaseSeconds));
   }
-  const views = granted.map((row) => taskView(row, context.nowMs));
+  const views = await viewsOf(context, granted);
   const notices = await noticesOf(context);
   const body = input.count === undefined ? { task: views[0] ?? null, notices } : { tasks: views, notices };
   if (granted.length > 0) return { body, granted };
@@ -96,7 +97,7 @@ export const claim_task: Handler<Input<"claim_task">> = async (context, input) =
 };
 
 async function answer(context: Context, row: TaskRow, granted: TaskRow[]): Promise<Reply> {
-  return { body: { task: taskView(row, context.nowMs), notices: await noticesOf(context) }, granted };
+  return { body: { task: await viewOf(context, row), notices: await noticesOf(context) }, granted };
 }
 
 async function takeOver(
@@ -117,7 +118,7 @@ async function takeOver(
   requireReason(reason);
   await roomFor(context, 1);
   await context.holder();
-  const place = queuePlace(row.not_before, context.nowMs);
+  const place = queuePlace(row, context.nowMs);
   const open = await endByForce(context, row, { status: "open", state: null, state_detail: null, ...place });
   const lease = {
     lease_id: row.lease_id,

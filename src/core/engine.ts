@@ -117,7 +117,7 @@ export class Engine {
 
   async #write(calls: readonly EngineCall[], patient: boolean): Promise<Tried> {
     const effects = { woke: false };
-    const taskIds = calls.flatMap(({ input }) => (typeof input.task_id === "string" ? [input.task_id] : []));
+    const taskIds = [...new Set(calls.flatMap(tasksNamed))];
     const changesIdentities = calls.some((call) => CHANGES_IDENTITIES.has(call.name));
     const ahead = this.#calls.ahead(calls);
     try {
@@ -139,4 +139,18 @@ export class Engine {
     if (isDibsError(fault)) return refusal(fault, 0, 0);
     return internalFault(fault);
   }
+}
+
+/** The tasks that a call names, also as blockers: locked together at the start, in one order for everybody. */
+function tasksNamed({ input }: EngineCall): string[] {
+  const { task_id, blocker_id, depends_on, tasks } = input as Naming;
+  const named = [task_id, blocker_id, ...(depends_on ?? []), ...(tasks ?? []).flatMap((task) => task.depends_on ?? [])];
+  return named.filter((id) => typeof id === "string");
+}
+
+interface Naming {
+  readonly task_id?: string;
+  readonly blocker_id?: string;
+  readonly depends_on?: readonly string[] | null;
+  readonly tasks?: readonly { readonly depends_on?: readonly string[] | null }[];
 }

@@ -3,7 +3,12 @@ import type { TaskRow } from "./rows.js";
 import type { Tx } from "./store.js";
 
 /** Writes an event of the caller's, in the transaction of the change itself (R50). */
-export async function record(context: Context, type: string, task: TaskRow | null, data: object = {}): Promise<void> {
+export async function record(
+  context: Context,
+  type: string,
+  task: Pick<TaskRow, "id" | "project_id"> | null,
+  data: object = {},
+): Promise<void> {
   await context.tx.events.append({
     workspace_id: context.workspaceId,
     type,
@@ -18,7 +23,12 @@ export async function record(context: Context, type: string, task: TaskRow | nul
 }
 
 /** Writes an event that is nobody's: the clock acted, or the store's owner. */
-export async function recordByClock(tx: Tx, type: string, task: TaskRow, data: object): Promise<void> {
+export async function recordByClock(
+  tx: Tx,
+  type: string,
+  task: Pick<TaskRow, "id" | "project_id" | "workspace_id">,
+  data: object,
+): Promise<void> {
   await tx.events.append({
     workspace_id: task.workspace_id,
     type,

@@ -3,10 +3,12 @@ import type { OperationName, Operations } from "../contract/operations.js";
 import * as agents from "./agents.js";
 import * as claiming from "./claiming.js";
 import type { Handler } from "./context.js";
+import * as dependencies from "./dependency-edits.js";
 import { ack_notices } from "./notices.js";
 import * as projects from "./projects.js";
 import * as recurrences from "./recurrences.js";
 import * as sessions from "./sessions.js";
+import * as creation from "./task-creation.js";
 import * as notes from "./task-notes.js";
 import * as tasks from "./tasks.js";
 import * as work from "./work.js";
@@ -24,8 +26,8 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   set_task_state: work.set_task_state,
   force_release_task: work.force_release_task,
   retry_task: work.retry_task,
-  create_task: tasks.create_task,
-  create_tasks: tasks.create_tasks,
+  create_task: creation.create_task,
+  create_tasks: creation.create_tasks,
   list_tasks: tasks.list_tasks,
   get_task: tasks.get_task,
   update_task: tasks.update_task,
@@ -36,6 +38,9 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   add_comment: notes.add_comment,
   list_links: notes.list_links,
   add_link: notes.add_link,
+  list_dependencies: dependencies.list_dependencies,
+  add_dependencies: dependencies.add_dependencies,
+  remove_dependency: dependencies.remove_dependency,
   list_claims: notes.list_claims,
   count_claims: notes.count_claims,
   list_events: notes.list_events,

@@ -1,5 +1,6 @@
 import { DibsError, invalidInput } from "../contract/errors.js";
 import type { Operation } from "../contract/operation.js";
+import { viewsOf } from "./blockers.js";
 import type { Context, Reply } from "./context.js";
 import { sha256 } from "./ids.js";
 import { leaseLost } from "./leases.js";
@@ -8,7 +9,6 @@ import type { TaskRow } from "./rows.js";
 import { seal, unseal } from "./sealed.js";
 import type { Tx } from "./store.js";
 import { taskState } from "./task-state.js";
-import { taskView } from "./task-view.js";
 import { taskOf } from "./tasks.js";
 
 /** So long a first answer is given again. */
@@ -81,7 +81,7 @@ export async function replay(
     }
     rows.push(row);
   }
-  const views = rows.map((row) => taskView(row, context.nowMs));
+  const views = await viewsOf(context, rows);
   const body = kept.many ? { tasks: views } : { task: views[0] };
   return { status: 200, reply: { body: { ...body, notices: await noticesOf(context) } } };
 }

@@ -1,8 +1,10 @@
 import { DibsError, type ErrorDetails, invalidInput } from "../contract/errors.js";
 import type { Context } from "./context.js";
+import { blockerMovedByItself } from "./dependencies.js";
 import { record, recordByClock } from "./events.js";
 import { newId } from "./ids.js";
-import { holderOf, quoted } from "./refusals.js";
+import { quoted } from "./quoted.js";
+import { holderOf } from "./refusals.js";
 import { QUEUE, type TaskRow, withChange } from "./rows.js";
 import type { Tx } from "./store.js";
 import { OUT_OF_QUEUE, queuePlace, taskState } from "./task-state.js";
@@ -153,7 +155,7 @@ export async function lapse(tx: Tx, row: TaskRow): Promise<TaskRow> {
   const state = taskState(row, tx.nowMs);
   const exhausted = state.status === "failed";
   const endedMs = state.leaseEndMs ?? tx.nowMs;
-  const place = state.status === "open" ? queuePlace(row.not_before, tx.nowMs) : OUT_OF_QUEUE;
+  const place = state.status === "open" ? queuePlace(row, tx.nowMs) : OUT_OF_QUEUE;
   const closing = state.status === "open" ? {} : { closed_at: endedMs };
   const said = row.state_detail === null ? { state: null } : { state: null, state_detail: null };
   const failure = exhausted ? { failure_reason: ATTEMPTS_EXHAUSTED } : {};
@@ -174,6 +176,7 @@ export async function lapse(tx: Tx, row: TaskRow): Promise<TaskRow> {
     await recordByClock(tx, "task.failed", row, { reason: ATTEMPTS_EXHAUSTED, leases });
   }
   if (state.status === "cancelled") await recordByClock(tx, "task.cancelled", row, { reason: row.cancel_reason });
+  await blockerMovedByItself(tx, row, after);
   await notifyLost(tx, row, "expired", `The lease on ${quoted(row)} ended at ${iso(endedMs)} without a renewal.`);
   return after;
 }

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Operations } from "../contract/operations.js";
 import type { Context, Handler } from "./context.js";
 import { aboutToLapse } from "./leases.js";
-import { quoted } from "./refusals.js";
+import { quoted } from "./quoted.js";
 import { taskState } from "./task-state.js";
 import { iso, noticeView } from "./task-view.js";
 

@@ -1,5 +1,7 @@
 import { DibsError } from "../contract/errors.js";
+import { blockedByOthers } from "./blockers.js";
 import type { Context } from "./context.js";
+import { quoted } from "./quoted.js";
 import type { TaskRow } from "./rows.js";
 import { type TaskState, taskState } from "./task-state.js";
 import { ATTEMPTS_EXHAUSTED, claimView, iso } from "./task-view.js";
@@ -17,6 +19,7 @@ export async function refusalToClaim(context: Context, row: TaskRow): Promise<Di
       next: ["Claim another task: claim_next_task.", `Claim this one from ${iso(row.not_before)} on.`],
     });
   }
+  if (state.blocked) return blockedByOthers(context, row);
   if (row.assigned_to !== "" && row.assigned_to !== context.agent.id) {
     const assignee = await context.tx.agents.byId(context.workspaceId, row.assigned_to);
     return new DibsError("task_assigned", `${quoted(row)} is assigned to ${assignee?.name ?? row.assigned_to}.`, {
@@ -72,10 +75,4 @@ export async function holderOf(context: Context, row: TaskRow) {
   const page = { limit: 1, after: null };
   const [record] = await context.tx.claims.list(context.workspaceId, { taskId: row.id }, context.nowMs, page);
   return record && claimView(record, context.nowMs);
-}
-
-/** A task by its title, shortened, as texts for people name it. */
-export function quoted(row: Pick<TaskRow, "content">): string {
-  const title = row.content.length > 80 ? `${row.content.slice(0, 79)}…` : row.content;
-  return `Task "${title}"`;
 }

@@ -1,6 +1,7 @@
+import { blockerMovedByItself } from "./dependencies.js";
 import { recordByClock } from "./events.js";
 import { endByForce, liftFences, notifyLost } from "./leases.js";
-import { quoted } from "./refusals.js";
+import { quoted } from "./quoted.js";
 import type { TaskRow } from "./rows.js";
 import type { Tx } from "./store.js";
 import { fate, OUT_OF_QUEUE, queuePlace } from "./task-state.js";
@@ -55,15 +56,16 @@ const REASON = "the store was restored from a backup";
 
 async function giveBack(tx: Tx, row: TaskRow): Promise<void> {
   const status = fate(row, false);
-  const place = status === "open" ? queuePlace(row.not_before, tx.nowMs) : OUT_OF_QUEUE;
+  const place = status === "open" ? queuePlace(row, tx.nowMs) : OUT_OF_QUEUE;
   const closing = status === "open" ? {} : { closed_at: tx.nowMs };
   const failing = status === "failed" ? { failure_reason: ATTEMPTS_EXHAUSTED } : {};
   const none = { state: null, state_detail: null, cancel_requested: 0, attempts: row.attempts - 1 };
-  await endByForce({ tx, nowMs: tx.nowMs }, row, { status, ...place, ...closing, ...failing, ...none });
+  const after = await endByForce({ tx, nowMs: tx.nowMs }, row, { status, ...place, ...closing, ...failing, ...none });
   const { lease_id, fence, holder_agent: agent_id, holder_session: session_id } = row;
   const lease = { lease_id, fence, agent_id, session_id };
   await recordByClock(tx, "task.released", row, { ...lease, forced: true, reason: REASON });
   if (status === "cancelled") await recordByClock(tx, "task.cancelled", row, { reason: row.cancel_reason });
   if (status === "failed") await recordByClock(tx, "task.failed", row, { reason: ATTEMPTS_EXHAUSTED });
+  await blockerMovedByItself(tx, row, after);
   await notifyLost(tx, row, "revoked", `Your lease on ${quoted(row)} was ended, as ${REASON}.`);
 }

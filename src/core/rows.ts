@@ -71,6 +71,8 @@ export const QUEUE = {
   ready: 1,
   /** Becomes ready by the clock alone, at `wakes_at`. */
   sleeping: 2,
+  /** Open, and waits for other tasks; what completes the last of them moves it. */
+  blocked: 3,
 } as const;
 
 export interface TaskRow {
@@ -99,6 +101,12 @@ export interface TaskRow {
   recurrence_id: string | null;
   tick_at: number | null;
   cancel_requested: number;
+  /** Tasks it depends on. */
+  blockers: number;
+  /** Those of them that aren't completed. */
+  open_blockers: number;
+  /** 1 when other tasks may depend on it; stays 1 when none does any more. */
+  has_dependents: number;
   state: string | null;
   // The lease: written by the leases' verbs only.
   lease_id: string | null;
@@ -147,6 +155,8 @@ export type NewTaskRow = Pick<
   | "created_at"
   | "not_before"
   | "due_date"
+  | "blockers"
+  | "open_blockers"
   | "content"
   | "description"
   | "labels"
@@ -177,6 +187,42 @@ export interface RecurrenceRow {
   updated_at: number;
   version: number;
 }
+
+/** What tells a task's state at an instant. */
+export type StateColumns = Pick<
+  TaskRow,
+  | "status"
+  | "not_before"
+  | "open_blockers"
+  | "cancel_requested"
+  | "attempts"
+  | "max_attempts"
+  | "lease_until"
+  | "lapsed"
+  | "session_expires_at"
+>;
+
+/** A task as one that others depend on, or that depends on others. */
+export type LinkedRow = StateColumns &
+  Pick<TaskRow, "seq" | "id" | "workspace_id" | "project_id" | "blockers" | "has_dependents" | "holder_session">;
+
+/** A blocker of the task `task_seq`. */
+export type BlockerRow = LinkedRow & { readonly task_seq: number };
+
+/** A task that waits for another, with what moving it takes. */
+export type DependentRow = Pick<
+  TaskRow,
+  | "seq"
+  | "id"
+  | "workspace_id"
+  | "project_id"
+  | "status"
+  | "queue"
+  | "not_before"
+  | "blockers"
+  | "open_blockers"
+  | "holder_session"
+>;
 
 export interface ClaimRecord {
   seq: number;

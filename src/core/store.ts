@@ -1,4 +1,5 @@
 import { DibsError } from "../contract/errors.js";
+import type { DependencyVerbs } from "./dependency-verbs.js";
 import type { RecurrenceVerbs } from "./recurrence-verbs.js";
 import type {
   AgentVerbs,
@@ -73,6 +74,7 @@ export interface Tx {
   readonly agents: AgentVerbs;
   readonly sessions: SessionVerbs;
   readonly tasks: TaskVerbs;
+  readonly dependencies: DependencyVerbs;
   readonly leases: LeaseVerbs;
   readonly claims: ClaimVerbs;
   readonly notes: NoteVerbs;

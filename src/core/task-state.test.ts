@@ -13,6 +13,7 @@ const row = (change: Partial<TaskRow>) =>
     lease_until: null,
     session_expires_at: null,
     lapsed: 0,
+    open_blockers: 0,
     ...change,
   }) as TaskRow;
 const held = (change: Partial<TaskRow> = {}) => row({ status: "claimed", lease_until: NOW + 1, ...change });
@@ -21,6 +22,13 @@ const CASES: readonly [what: string, row: TaskRow, state: Partial<TaskState>][] 
   ["open", row({}), { status: "open", ready: true, held: false, lapsed: false, leaseEndMs: null }],
   ["open, not before a later time", row({ not_before: NOW + 1 }), { status: "open", ready: false }],
   ["open, not before this instant", row({ not_before: NOW }), { status: "open", ready: true }],
+  ["open, and waits for another task", row({ open_blockers: 1 }), { status: "open", ready: false, blocked: true }],
+  ["held, and waits again", held({ open_blockers: 1 }), { status: "claimed", held: true, blocked: false }],
+  [
+    "held, waiting again, until this instant",
+    held({ lease_until: NOW, open_blockers: 1 }),
+    { ready: false, blocked: true },
+  ],
   ["held", held(), { status: "claimed", held: true, ready: false, lapsed: false, leaseEndMs: NOW + 1 }],
   ["held until this instant", held({ lease_until: NOW }), { status: "open", held: false, lapsed: true, ready: true }],
   [
@@ -65,9 +73,10 @@ describe("the one definition of a task's state (R1, R14, R20)", () => {
   });
 
   test("its place in the queue is asleep until its time", () => {
-    expect(queuePlace(NOW + 1, NOW)).toEqual({ queue: QUEUE.sleeping, wakes_at: NOW + 1 });
-    expect([queuePlace(NOW, NOW), queuePlace(null, NOW)]).toEqual(
-      Array(2).fill({ queue: QUEUE.ready, wakes_at: null }),
-    );
+    const at = (not_before: number | null, open_blockers = 0) => queuePlace({ not_before, open_blockers }, NOW);
+    expect(at(NOW + 1)).toEqual({ queue: QUEUE.sleeping, wakes_at: NOW + 1 });
+    expect([at(NOW), at(null)]).toEqual(Array(2).fill({ queue: QUEUE.ready, wakes_at: null }));
+    // What waits for others has no time of its own: whatever completes the last of them moves it.
+    expect([at(NOW + 1, 1), at(null, 2)]).toEqual(Array(2).fill({ queue: QUEUE.blocked, wakes_at: null }));
   });
 });

@@ -1,5 +1,5 @@
 import type { TaskStatus } from "../contract/task.js";
-import { QUEUE, type TaskRow } from "./rows.js";
+import { QUEUE, type StateColumns, type TaskRow } from "./rows.js";
 
 /** What a task is at an instant, whatever its row says and whether or not anybody noticed (R1, R14, R20). */
 export interface TaskState {
@@ -9,12 +9,14 @@ export interface TaskState {
   /** The last lease ended by the clock and nobody took the task since. */
   readonly lapsed: boolean;
   readonly ready: boolean;
+  /** Open, and a task it depends on isn't completed (R23). No blocker is completed by the clock, so none is looked at. */
+  readonly blocked: boolean;
   /** When the current or lapsed lease ends or ended, ms; the earlier of its own and its session's end. */
   readonly leaseEndMs: number | null;
 }
 
 /** The one definition of a task's state; list, claim, `why` and page agree with it. */
-export function taskState(row: TaskRow, nowMs: number): TaskState {
+export function taskState(row: StateColumns, nowMs: number): TaskState {
   const leaseEndMs = leaseEnd(row);
   const claimed = row.status === "claimed";
   const held = claimed && leaseEndMs !== null && nowMs < leaseEndMs;
@@ -24,7 +26,8 @@ export function taskState(row: TaskRow, nowMs: number): TaskState {
     status,
     held,
     lapsed: died || row.lapsed === 1,
-    ready: status === "open" && (row.not_before === null || row.not_before <= nowMs),
+    ready: status === "open" && row.open_blockers === 0 && (row.not_before === null || row.not_before <= nowMs),
+    blocked: status === "open" && row.open_blockers > 0,
     leaseEndMs: held || died || row.lapsed === 1 ? leaseEndMs : null,
   };
 }
@@ -33,13 +36,16 @@ export function taskState(row: TaskRow, nowMs: number): TaskState {
  * What becomes of a held task when its lease ends without a result: a cancellation that was asked for takes effect, and
  * a task without attempts left has failed (R19, R20). An open task has always an attempt left.
  */
-export function fate(row: TaskRow, counted: boolean): "cancelled" | "failed" | "open" {
+export function fate(
+  row: Pick<TaskRow, "cancel_requested" | "attempts" | "max_attempts">,
+  counted: boolean,
+): "cancelled" | "failed" | "open" {
   if (row.cancel_requested === 1) return "cancelled";
   const used = counted ? row.attempts : row.attempts - 1;
   return used >= row.max_attempts ? "failed" : "open";
 }
 
-function leaseEnd(row: TaskRow): number | null {
+function leaseEnd(row: StateColumns): number | null {
   if (row.lease_until === null) return null;
   // Once the lapse is recorded, the row has the true end; its session may have lived on or died since.
   if (row.status !== "claimed" || row.session_expires_at === null) return row.lease_until;
@@ -47,11 +53,25 @@ function leaseEnd(row: TaskRow): number | null {
 }
 
 /** Where an open task stands in the queue. */
-export function queuePlace(notBeforeMs: number | null, nowMs: number): { queue: number; wakes_at: number | null } {
-  return notBeforeMs !== null && notBeforeMs > nowMs
-    ? { queue: QUEUE.sleeping, wakes_at: notBeforeMs }
+export function queuePlace(
+  row: Pick<TaskRow, "not_before" | "open_blockers">,
+  nowMs: number,
+): { queue: number; wakes_at: number | null } {
+  if (row.open_blockers > 0) return { queue: QUEUE.blocked, wakes_at: null };
+  return row.not_before !== null && row.not_before > nowMs
+    ? { queue: QUEUE.sleeping, wakes_at: row.not_before }
     : { queue: QUEUE.ready, wakes_at: null };
+}
+
+/** Whether a blocker will never be completed unless somebody acts: what waits for it is stalled (R23). */
+export function isBroken(blocker: StateColumns, nowMs: number): boolean {
+  const { status } = taskState(blocker, nowMs);
+  return status === "failed" || status === "cancelled";
 }
 
 /** What leaves the queue. */
 export const OUT_OF_QUEUE = { queue: null, wakes_at: null } as const;
+
+/** Those that aren't completed; no clock completes one. */
+export const openAmong = <R extends Pick<StateColumns, "status">>(blockers: readonly R[]): R[] =>
+  blockers.filter((blocker) => blocker.status !== "completed");

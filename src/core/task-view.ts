@@ -1,7 +1,7 @@
 import type { ClaimRow } from "../contract/claim.js";
 import type { Task } from "../contract/task.js";
-import type { ClaimRecord, CommentRow, EventRow, LinkRow, NoticeRow, SessionRow, TaskRow } from "./rows.js";
-import { taskState } from "./task-state.js";
+import type { BlockerRow, ClaimRecord, CommentRow, EventRow, LinkRow, NoticeRow, SessionRow, TaskRow } from "./rows.js";
+import { isBroken, openAmong, taskState } from "./task-state.js";
 
 const DAY_MS = 86_400_000;
 const digits = (count: number, width: number) =>
@@ -27,9 +27,10 @@ const parsed = (json: string | null) => (json === null ? null : JSON.parse(json)
 
 const CLOSED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 
-/** A task as the wire names it, at an instant. */
-export function taskView(row: TaskRow, nowMs: number): Task {
+/** A task as the wire names it, at an instant, with what it waits for: those first that keep it longest. */
+export function taskView(row: TaskRow, nowMs: number, blockers: readonly BlockerRow[]): Task {
   const state = taskState(row, nowMs);
+  const [first] = blockers;
   const shown = state.held || state.lapsed;
   const exhausted = state.status === "failed" && row.status === "claimed";
   return {
@@ -41,7 +42,12 @@ export function taskView(row: TaskRow, nowMs: number): Task {
     priority: row.priority,
     status: state.status,
     ready: state.ready,
+    stalled: state.blocked && first !== undefined && isBroken(first, nowMs),
     lapsed: state.lapsed,
+    depends_on: idsOf(blockers),
+    depends_on_count: row.blockers,
+    blocked_by: row.open_blockers === 0 ? [] : idsOf(openAmong(blockers)),
+    blocked_by_count: row.open_blockers,
     context: parsed(row.context),
     assigned_to_agent_id: row.assigned_to || null,
     created_by_agent_id: row.created_by,
@@ -73,6 +79,10 @@ export function taskView(row: TaskRow, nowMs: number): Task {
     tick_at: isoOrNull(row.tick_at),
     version: row.version,
   };
+}
+
+function idsOf(blockers: readonly BlockerRow[]): string[] {
+  return [...blockers].sort((a, b) => a.seq - b.seq).map((blocker) => blocker.id);
 }
 
 export const ATTEMPTS_EXHAUSTED = "attempts_exhausted";

@@ -1,24 +1,24 @@
 import type { z } from "zod";
 import { DibsError, invalidInput } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
-import type { NewTask } from "../contract/task.js";
 import { recordUpdate } from "./assignments.js";
+import { dependedOn, viewOf, viewsOf } from "./blockers.js";
 import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
+import { freeDependents, sayWaiting } from "./dependencies.js";
+import { countsAfter, edgesTo, writeEdges } from "./dependency-edits.js";
 import { record } from "./events.js";
 import { roleAtLeast } from "./identity.js";
-import { newId } from "./ids.js";
 import { holds, type LeaseProof, leaseLost } from "./leases.js";
 import { agentOf, requireNamed } from "./named.js";
 import { projectOf } from "./projects.js";
-import { heldByOther, quoted } from "./refusals.js";
-import { type NewTaskRow, type ProjectRow, type TaskRow, withChange } from "./rows.js";
+import { quoted } from "./quoted.js";
+import { heldByOther } from "./refusals.js";
+import { type TaskRow, withChange } from "./rows.js";
 import { queuePlace, taskState } from "./task-state.js";
-import { taskView } from "./task-view.js";
 import type { TaskChange, TaskFilter } from "./verbs.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
-const millis = (time: string | undefined) => (time === undefined ? null : Date.parse(time));
 
 /** The task, or 404; another workspace's answers like an unknown one (R47). */
 export async function taskOf(context: Context, id: string): Promise<TaskRow> {
@@ -27,7 +27,8 @@ export async function taskOf(context: Context, id: string): Promise<TaskRow> {
   throw new DibsError("not_found", `There is no task ${id}; see GET /v1/tasks (dibs task list).`, {});
 }
 
-async function mayAssign(context: Context, agentId: string | null | undefined): Promise<void> {
+/** Assigning to others is a coordinator's; throws `not_found` for an agent that isn't there. */
+export async function mayAssign(context: Context, agentId: string | null | undefined): Promise<void> {
   if (agentId === undefined || agentId === null) return;
   await agentOf(context, agentId);
   if (agentId !== context.agent.id && !roleAtLeast(context.role, "coordinator")) {
@@ -35,114 +36,13 @@ async function mayAssign(context: Context, agentId: string | null | undefined): 
   }
 }
 
-function newRow(context: Context, input: NewTask, project: ProjectRow): NewTaskRow {
-  const notBefore = millis(input.not_before);
-  return {
-    id: newId(context.nowMs),
-    workspace_id: context.workspaceId,
-    project_id: project.id,
-    priority: input.priority ?? 2,
-    ...queuePlace(notBefore, context.nowMs),
-    assigned_to: input.assigned_to_agent_id ?? "",
-    created_by: context.agent.id,
-    max_attempts: input.max_attempts ?? context.settings.max_attempts,
-    created_at: context.nowMs,
-    not_before: notBefore,
-    due_date: millis(input.due_date),
-    content: input.content,
-    description: input.description ?? null,
-    labels: JSON.stringify([...new Set(input.labels ?? [])]),
-    context: input.context === undefined ? null : JSON.stringify(input.context),
-  };
-}
-
-const UNCLAIMED: TaskRow = {
-  seq: 0,
-  id: "",
-  workspace_id: "",
-  project_id: "",
-  priority: 2,
-  status: "open",
-  queue: null,
-  wakes_at: null,
-  assigned_to: "",
-  created_by: "",
-  attempts: 0,
-  max_attempts: 0,
-  version: 1,
-  created_at: 0,
-  updated_at: 0,
-  closed_at: null,
-  closed_by: null,
-  not_before: null,
-  due_date: null,
-  recurrence_id: null,
-  tick_at: null,
-  cancel_requested: 0,
-  state: null,
-  lease_id: null,
-  fence: 0,
-  holder_agent: null,
-  holder_session: null,
-  claimed_at: null,
-  lease_seconds: null,
-  lease_until: null,
-  lapsed: 0,
-  content: "",
-  description: null,
-  labels: "[]",
-  context: null,
-  state_detail: null,
-  progress: null,
-  checkpoint: null,
-  handoff_note: null,
-  failure_reason: null,
-  result: null,
-  cancel_reason: null,
-  session_expires_at: null,
-};
-
-/** A row as it reads right after its insertion. */
-function freshTask(row: NewTaskRow, seq: number): TaskRow {
-  return Object.assign(withChange(UNCLAIMED, row), { seq, updated_at: row.created_at });
-}
-
-async function createAll(context: Context, inputs: readonly NewTask[]): Promise<TaskRow[]> {
-  const rows: { row: NewTaskRow; labels: string[] }[] = [];
-  // A thousand tasks mostly name the same project.
-  const projects = new Map<string | undefined, ProjectRow>();
-  for (const input of inputs) {
-    await mayAssign(context, input.assigned_to_agent_id);
-    const project = projects.get(input.project_id) ?? (await projectOf(context, input.project_id));
-    projects.set(input.project_id, project);
-    rows.push({ row: newRow(context, input, project), labels: input.labels ?? [] });
-  }
-  const created: TaskRow[] = [];
-  for (const { row, labels } of rows) {
-    const task = freshTask(row, await context.tx.tasks.insert(row, labels));
-    await record(context, "task.created", task, { content: task.content, priority: task.priority });
-    created.push(task);
-  }
-  context.woke();
-  return created;
-}
-
-export const create_task: Handler<Input<"create_task">> = async (context, input) => {
-  const [task] = await createAll(context, [input]);
-  return { body: taskView(task as TaskRow, context.nowMs) };
-};
-
-export const create_tasks: Handler<Input<"create_tasks">> = async (context, input) => {
-  const tasks = await createAll(context, input.tasks);
-  return { body: tasks.map((task) => taskView(task, context.nowMs)) };
-};
-
 export const get_task: Handler<Input<"get_task">> = async (context, input) => ({
-  body: taskView(await taskOf(context, input.task_id), context.nowMs),
+  body: await viewOf(context, await taskOf(context, input.task_id)),
 });
 
 export const list_tasks: Handler<Input<"list_tasks">> = async (context, input) => {
-  const inQueue = input.ready || input.claimed !== undefined || input.status === "open" || input.status === "claimed";
+  const open = input.ready || input.blocked || input.stalled || input.claimed !== undefined;
+  const inQueue = open || input.status === "open" || input.status === "claimed";
   const sort = input.sort ?? (inQueue ? "handout" : "created");
   const page = pageOf(`tasks:${sort}`, input);
   await requireNamed(context, { agent_id: input.assigned_to });
@@ -150,12 +50,12 @@ export const list_tasks: Handler<Input<"list_tasks">> = async (context, input) =
     sort,
     ...(input.project_id === undefined ? {} : { projectId: (await projectOf(context, input.project_id)).id }),
     ...(input.assigned_to === undefined ? {} : { assignedTo: input.assigned_to }),
-    ...pick(input, ["status", "ready", "lapsed", "claimed", "label", "search"]),
+    ...pick(input, ["status", "ready", "blocked", "stalled", "lapsed", "claimed", "label", "search"]),
   };
   const rows = await context.tx.tasks.list(context.workspaceId, filter, page, context.nowMs);
   const position = (row: TaskRow) => (sort === "handout" ? [row.priority, row.seq] : [row.seq]);
   return {
-    body: rows.map((row) => taskView(row, context.nowMs)),
+    body: await viewsOf(context, rows),
     ...cursorAfter(`tasks:${sort}`, rows, page, position),
   };
 };
@@ -185,7 +85,7 @@ export async function mayChange(context: Context, row: TaskRow, proof: LeaseProo
   );
 }
 
-function requireVersion(context: Context, row: TaskRow): void {
+export function requireVersion(context: Context, row: TaskRow): void {
   if (context.ifVersion === undefined || context.ifVersion === row.version) return;
   const { version } = row;
   throw new DibsError("version_mismatch", `${quoted(row)} is at version ${version}; read it again and repeat.`, {
@@ -200,6 +100,8 @@ export const update_task: Handler<Input<"update_task">> = async (context, input)
   const state = taskState(row, context.nowMs);
   await mayAssign(context, input.assigned_to_agent_id);
   const change: TaskChange = { ...textChanges(input), ...(await queueChanges(context, row, input)) };
+  const edges = input.depends_on === undefined ? undefined : await edgesTo(context, row, input.depends_on ?? []);
+  if (edges) Object.assign(change, countsAfter(row, edges));
   if (input.max_attempts !== undefined) {
     // The attempt under way may be the last one; an open task needs one more.
     const least = state.status === "open" ? row.attempts + 1 : row.attempts;
@@ -208,7 +110,8 @@ export const update_task: Handler<Input<"update_task">> = async (context, input)
     }
     change.max_attempts = input.max_attempts;
   }
-  if (state.status === "open" && row.status === "open") Object.assign(change, placeAfter(context, row, change));
+  if (state.status === "open" && row.status === "open")
+    Object.assign(change, queuePlace(withChange(row, change), context.nowMs));
   Object.assign(change, { version: row.version + 1, updated_at: context.nowMs });
   await context.tx.tasks.update(row, change);
   const after = withChange(row, change);
@@ -216,9 +119,11 @@ export const update_task: Handler<Input<"update_task">> = async (context, input)
   const fields = Object.keys(input).filter(
     (key) => key !== "task_id" && input[key as keyof typeof input] !== undefined,
   );
-  await recordUpdate(context, row, after, fields);
+  const waits = edges ? await writeEdges(context, row, edges) : {};
+  await recordUpdate(context, row, after, fields, waits);
+  if (edges) await sayWaiting(context, row, after, edges.added);
   context.woke();
-  return { body: taskView(after, context.nowMs) };
+  return { body: await viewOf(context, after) };
 };
 
 function textChanges(input: Input<"update_task">): TaskChange {
@@ -245,16 +150,14 @@ async function queueChanges(context: Context, row: TaskRow, input: Input<"update
   return change;
 }
 
-function placeAfter(context: Context, row: TaskRow, change: TaskChange): TaskChange {
-  const notBefore = change.not_before === undefined ? row.not_before : change.not_before;
-  return queuePlace(notBefore, context.nowMs);
-}
-
 export const delete_task: Handler<Input<"delete_task">> = async (context, input) => {
   const row = await taskOf(context, input.task_id);
   if (taskState(row, context.nowMs).held) throw await heldByOther(context, row);
   await mayChange(context, row);
   requireVersion(context, row);
+  const refused = row.has_dependents === 1 ? await dependedOn(context, row) : null;
+  if (refused && !input.force) throw refused;
+  if (refused) await freeDependents(context, row);
   await context.tx.tasks.remove(row);
   await record(context, "task.updated", row, { deleted: true, content: row.content });
   return { body: { deleted: true, id: row.id } };

@@ -85,9 +85,12 @@ async function openTaskOf(tx: Tx, row: RecurrenceRow): Promise<string | undefine
 async function taskOf(tx: Tx, row: RecurrenceRow, tickMs: number): Promise<NewTaskRow> {
   const { labels, context, max_attempts, ...texts } = JSON.parse(row.template) as Template;
   const settings = { ...SETTINGS_DEFAULT, ...(await tx.workspaces.byId(row.workspace_id))?.settings };
+  const waiting = { not_before: null, open_blockers: 0 };
   return {
     ...texts,
-    ...queuePlace(null, tx.nowMs),
+    ...waiting,
+    ...queuePlace(waiting, tx.nowMs),
+    blockers: 0,
     id: newId(tx.nowMs),
     workspace_id: row.workspace_id,
     project_id: row.project_id,
@@ -95,7 +98,6 @@ async function taskOf(tx: Tx, row: RecurrenceRow, tickMs: number): Promise<NewTa
     created_by: row.created_by,
     max_attempts: max_attempts ?? settings.max_attempts,
     created_at: tx.nowMs,
-    not_before: null,
     due_date: null,
     labels: JSON.stringify(labels),
     context: context === null ? null : JSON.stringify(context),

@@ -98,6 +98,8 @@ export interface TaskFilter {
   readonly projectId?: string;
   readonly status?: string;
   readonly ready?: boolean;
+  readonly blocked?: boolean;
+  readonly stalled?: boolean;
   readonly lapsed?: boolean;
   readonly claimed?: boolean;
   readonly label?: string;
@@ -162,6 +164,8 @@ export type TaskChange = Partial<
     | "status"
     | "closed_at"
     | "closed_by"
+    | "blockers"
+    | "open_blockers"
     | "cancel_requested"
     | "state"
     | "content"

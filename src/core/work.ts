@@ -2,24 +2,27 @@ import type { z } from "zod";
 import { DibsError } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
 import { withoutGoneAssignee } from "./assignments.js";
+import { viewOf } from "./blockers.js";
 import { requireReason } from "./claiming.js";
 import type { Context, Handler, Reply } from "./context.js";
+import { blockerMoved } from "./dependencies.js";
 import { record } from "./events.js";
 import { roleAtLeast } from "./identity.js";
 import { newId } from "./ids.js";
 import { endByForce, endByHolder, holds, type LeaseProof, leaseSecondsOf, notifyLost, renew } from "./leases.js";
 import { noticesOf } from "./notices.js";
-import { heldByOther, quoted, refusalToClaim } from "./refusals.js";
+import { quoted } from "./quoted.js";
+import { heldByOther, refusalToClaim } from "./refusals.js";
 import { type TaskRow, withChange } from "./rows.js";
 import { refuseLate, refuseLost } from "./stale-writes.js";
 import { fate, queuePlace, taskState } from "./task-state.js";
-import { ATTEMPTS_EXHAUSTED, taskView } from "./task-view.js";
+import { ATTEMPTS_EXHAUSTED } from "./task-view.js";
 import { mayChange, taskOf } from "./tasks.js";
 import type { TaskChange } from "./verbs.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 
-const view = (context: Context, row: TaskRow): Reply => ({ body: taskView(row, context.nowMs) });
+const view = async (context: Context, row: TaskRow): Promise<Reply> => ({ body: await viewOf(context, row) });
 const leaseOf = (row: TaskRow) => ({
   lease_id: row.lease_id,
   fence: row.fence,
@@ -35,7 +38,7 @@ export const heartbeat_task: Handler<Input<"heartbeat_task">> = async (context, 
   let after = await renew(context, row, leaseSeconds);
   const said = { ...stateChange(input), ...noteChange(input) };
   if (Object.keys(said).length > 0) after = await say(context, after, said);
-  return { body: { ...taskView(after, context.nowMs), notices: await noticesOf(context) } };
+  return { body: { ...(await viewOf(context, after)), notices: await noticesOf(context) } };
 };
 
 function stateChange(input: { state?: string; detail?: string }): TaskChange {
@@ -89,7 +92,7 @@ export const release_task: Handler<Input<"release_task">> = async (context, inpu
 function reopened(context: Context, row: TaskRow) {
   const status = "open" as const;
   const none = { state: null, state_detail: null, cancel_requested: 0, closed_at: null, closed_by: null };
-  return { status, ...none, ...queuePlace(row.not_before, context.nowMs) };
+  return { status, ...none, ...queuePlace(row, context.nowMs) };
 }
 
 function closed(context: Context, status: "completed" | "failed" | "cancelled") {
@@ -117,6 +120,7 @@ export async function recordGivenBack(context: Context, before: TaskRow, after: 
   await record(context, "task.released", after, { ...leaseOf(before), ...data });
   if (after.status === "cancelled") await record(context, "task.cancelled", after, { reason: after.cancel_reason });
   if (after.status === "failed") await record(context, "task.failed", after, { reason: after.failure_reason });
+  await blockerMoved(context, before, after);
   context.woke();
 }
 
@@ -157,6 +161,7 @@ export const complete_task: Handler<Input<"complete_task">> = async (context, in
   };
   const after = await endByHolder(context, row, becomes);
   await record(context, "task.completed", after, leaseOf(row));
+  await blockerMoved(context, row, after);
   return view(context, after);
 };
 
@@ -171,6 +176,7 @@ export const fail_task: Handler<Input<"fail_task">> = async (context, input) => 
   const type = { open: "task.retried", failed: "task.failed", cancelled: "task.cancelled" }[becomes.status as "open"];
   const data = { ...leaseOf(row), reason: input.reason };
   await record(context, type, after, exhausted ? { ...data, exhausted: true, attempts: row.attempts } : data);
+  await blockerMoved(context, row, after);
   if (after.status === "open") context.woke();
   return view(context, after);
 };
@@ -182,6 +188,7 @@ export const cancel_task: Handler<Input<"cancel_task">> = async (context, input)
   if (holds(context, row, input)) {
     const after = await endByHolder(context, row, { ...closed(context, "cancelled"), cancel_reason: cancelReason });
     await record(context, "task.cancelled", after, { ...leaseOf(row), reason: cancelReason });
+    await blockerMoved(context, row, after);
     return view(context, after);
   }
   if (input.lease_id !== undefined || input.fence !== undefined) return refuseLost(context, row, input);
@@ -193,6 +200,7 @@ export const cancel_task: Handler<Input<"cancel_task">> = async (context, input)
   const change = { ...closed(context, "cancelled"), cancel_reason: cancelReason };
   const after = await changeUnheld(context, row, change);
   await record(context, "task.cancelled", after, { reason: cancelReason });
+  await blockerMoved(context, row, after);
   return view(context, after);
 };
 
@@ -200,7 +208,7 @@ export const cancel_task: Handler<Input<"cancel_task">> = async (context, input)
 async function requestCancel(context: Context, row: TaskRow, reason: string | null): Promise<Reply> {
   const own = row.created_by === context.agent.id || roleAtLeast(context.role, "coordinator");
   if (!own) throw await heldByOther(context, row);
-  if (row.cancel_requested === 1) return { ...view(context, row), requested: true };
+  if (row.cancel_requested === 1) return { ...(await view(context, row)), requested: true };
   // Who asked is kept where the closing agent stands, for when the request takes effect.
   const asked = { cancel_requested: 1, cancel_reason: reason, closed_by: context.agent.id };
   const change = { ...asked, version: row.version + 1, updated_at: context.nowMs };
@@ -216,7 +224,7 @@ async function requestCancel(context: Context, row: TaskRow, reason: string | nu
     message: `${context.agent.name} asks you to stop ${quoted(row)}${reason ? `: ${reason}` : ""}. Release or cancel it.`,
     data: JSON.stringify({ lease_id: row.lease_id, reason }),
   });
-  return { ...view(context, after), requested: true };
+  return { ...(await view(context, after)), requested: true };
 }
 
 /** Changes a task nobody holds; a lease that lapsed unnoticed is put on record first. */
@@ -241,6 +249,7 @@ export const reopen_task: Handler<Input<"reopen_task">> = async (context, input)
   const fresh = { ...(await openedAgain(context, row)), result: null, cancel_reason: null };
   const after = await changeUnheld(context, row, fresh);
   await record(context, "task.reopened", after, { reason: input.reason ?? null, was: state.status });
+  await blockerMoved(context, row, after);
   context.woke();
   return view(context, after);
 };

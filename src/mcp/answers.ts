@@ -66,10 +66,17 @@ export function showCreated(tasks: readonly Row[], look: Look): Shown {
   };
 }
 
+const standing = (task: Row) =>
+  task.ready ? ", ready" : task.stalled ? ", stalled" : Number(task.blocked_by_count) > 0 ? ", blocked" : "";
+
+export function showWaiting(task: Row, look: Look): Shown {
+  const left = Number(task.blocked_by_count);
+  const waits = left === 0 ? "waits for nothing" : `waits for ${count(left, "task")}${task.stalled ? ", stalled" : ""}`;
+  return { data: { task: view(task, VIEWS.waiting, look.textLimit) }, says: `Task ${task.id} ${waits}.` };
+}
+
 export function showTasks(tasks: readonly Row[], look: Look): Shown {
-  const lines = tasks.map(
-    (task) => `${task.id} ${task.status}${task.ready ? ", ready" : ""} ${quote(task.content, 40)}`,
-  );
+  const lines = tasks.map((task) => `${task.id} ${task.status}${standing(task)} ${quote(task.content, 40)}`);
   const data = { tasks: tasks.map((task) => view(task, VIEWS.listed, look.textLimit)), ...paging(look) };
   return { data, says: listWords("task", lines, "list_tasks", look) };
 }

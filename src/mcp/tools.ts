@@ -110,9 +110,14 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: "create_tasks",
-    description: "Add tasks to the queue, all or none: content is the title, description the details.",
-    fronts: [{ operation: operations.create_tasks, ...always, show: answers.showCreated }],
-    output: { created: { type: "integer" }, tasks: rows(VIEWS.created) },
+    description:
+      "Add tasks to the queue, all or none: content is the title, description the details, depends_on the tasks to be completed before. With task_id let that task wait for others (depends_on), or for one no more (blocker_id).",
+    fronts: [
+      { operation: operations.create_tasks, ...lacking("task_id"), show: answers.showCreated },
+      { operation: operations.remove_dependency, ...having("blocker_id"), show: answers.showWaiting },
+      { operation: operations.add_dependencies, ...having("task_id"), show: answers.showWaiting },
+    ],
+    output: { created: { type: "integer" }, tasks: rows(VIEWS.created), task: record(VIEWS.waiting) },
   },
   {
     name: "list_tasks",
@@ -120,6 +125,7 @@ export const TOOLS: readonly Tool[] = [
       "List tasks, as many as fit a short answer unless limit is given; or read one by task_id in full, with why it can't be claimed now.",
     reads: true,
     fronts: [
+      { operation: operations.list_dependencies, ...having("which"), show: answers.showTasks },
       { operation: operations.list_tasks, ...lacking("task_id"), show: answers.showTasks },
       {
         operation: operations.get_task,
@@ -129,7 +135,12 @@ export const TOOLS: readonly Tool[] = [
         show: answers.showTask,
       },
     ],
-    hints: { claimed: "false: available.", assigned_to: "Agent id.", cursor: "next_cursor of the last page." },
+    hints: {
+      claimed: "false: available.",
+      which: "With task_id: what it waits for, or what waits for it.",
+      assigned_to: "Agent id.",
+      cursor: "next_cursor of the last page.",
+    },
     output: { tasks: rows(VIEWS.listed), next_cursor: text, task: record("All fields."), why: record(VIEWS.why) },
   },
   {

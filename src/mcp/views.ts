@@ -43,7 +43,21 @@ export const VIEWS = {
     "cancel_reason",
   ],
   /** A task in a list. */
-  listed: ["id", "content", "status", "ready", "lapsed", "priority", "labels", "not_before", "lease_remaining_ms"],
+  listed: [
+    "id",
+    "content",
+    "status",
+    "ready",
+    "stalled",
+    "blocked_by_count",
+    "lapsed",
+    "priority",
+    "labels",
+    "not_before",
+    "lease_remaining_ms",
+  ],
+  /** A task whose dependencies were changed. */
+  waiting: ["id", "status", "ready", "stalled", "depends_on_count", "blocked_by_count"],
   /** A task just created. */
   created: ["id", "content"],
   /** A row of what is held; also the holder inside a refusal. */
@@ -82,6 +96,7 @@ export const VIEWS = {
   lease: readonly (keyof Task)[];
   listed: readonly (keyof Task)[];
   created: readonly (keyof Task)[];
+  waiting: readonly (keyof Task)[];
   claim: readonly (keyof ClaimRow)[];
   session: readonly (keyof Session)[];
   [other: string]: readonly string[];
@@ -109,6 +124,8 @@ const AGENT_TEXT: ReadonlySet<string> = new Set([
   "data",
 ]);
 
+const NONE_SAYS_NOTHING: ReadonlySet<string> = new Set(["depends_on_count", "blocked_by_count"]);
+
 export type Row = Readonly<Record<string, unknown>>;
 export type View = Record<string, unknown>;
 
@@ -121,7 +138,7 @@ export function view(record: Row, fields: readonly string[] | undefined, textLim
   const cut: string[] = [];
   for (const name of fields ?? Object.keys(record)) {
     const value = record[name];
-    if (isEmpty(value)) continue;
+    if (isEmpty(value) || (value === 0 && NONE_SAYS_NOTHING.has(name))) continue;
     const long = AGENT_TEXT.has(name) && textLength(value) > textLimit;
     if (long) cut.push(name);
     if (!long) shown[name] = value;

@@ -3,8 +3,11 @@ import { type Db, type Dialect, type Guard, insertInto, KeptTasks, type TaskTabl
 
 const SQLITE: Dialect = {
   textsOf: "SELECT value AS text FROM json_each(?)",
+  numbersOf: "SELECT value FROM json_each(?)",
+  pairsOf: "SELECT json_extract(value, '$[0]') AS a, json_extract(value, '$[1]') AS b FROM json_each(?)",
   like: "LIKE",
   join: "CROSS JOIN",
+  perRow: (table, column, equals, alias) => `CROSS JOIN ${table} ${alias} ON ${alias}.${column} = ${equals}`,
   indexedBy: (index) => `INDEXED BY ${index}`,
 };
 

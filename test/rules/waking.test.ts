@@ -74,6 +74,42 @@ describe("a waiting claim wakes within a second of what it can take (R21)", () =
     expect(tookMs).toBeLessThan(1_000);
   });
 
+  const unblocking: readonly [
+    how: string,
+    (scene: { fresh: FreshStore; ben: Actor; id: string; waiting: string }) => Promise<unknown>,
+  ][] = [
+    ["the completion of a blocker", ({ fresh, ben, id }) => fresh.ask("complete_task", { task_id: id }, ben)],
+    [
+      "the completion of a blocker by another process",
+      async ({ fresh, ben, id }) => {
+        const other = await fresh.another();
+        await fresh.ask("complete_task", { task_id: id }, ben, other);
+        await other.close();
+      },
+    ],
+    [
+      "a dependency that is removed",
+      ({ fresh, id, waiting }) => fresh.ask("remove_dependency", { task_id: waiting, blocker_id: id }, fresh.root),
+    ],
+    [
+      "a blocker that is deleted",
+      async ({ fresh, ben, id }) => {
+        await fresh.ask("cancel_task", { task_id: id }, ben);
+        await fresh.ask("delete_task", { task_id: id, force: true }, fresh.root);
+      },
+    ],
+  ];
+  test.each(unblocking)("%s", async (_how, wake) => {
+    const fresh = await FreshStore.open({ realTime: true });
+    const [ann, ben] = [await fresh.worker("ann"), await fresh.worker("ben")];
+    const { id } = await fresh.task();
+    const waiting = (await fresh.task({ depends_on: [id] })).id;
+    await fresh.claim(id, ben);
+    const { task, tookMs } = await waitFor(fresh, ann, () => wake({ fresh, ben, id, waiting }));
+    expect(task).toMatchObject({ id: waiting, claimed_by_agent_id: ann.id });
+    expect(tookMs).toBeLessThan(1_000);
+  });
+
   const changes: readonly [how: string, (made: { ann: Actor }) => object, change: object][] = [
     [
       "an assignment taken away",

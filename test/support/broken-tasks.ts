@@ -10,6 +10,14 @@ export interface TaskLine {
   readonly closed_by: string | null;
   readonly closed_at: number | null;
   readonly attempts: number;
+  readonly blockers: number;
+  readonly open_blockers: number;
+  readonly has_dependents: number;
+}
+/** A task and one that it waits for. */
+export interface EdgeLine {
+  readonly task_seq: number;
+  readonly blocker_seq: number;
 }
 /** A row of the log. */
 export interface EventLine {
@@ -34,17 +42,47 @@ const AFTER: Readonly<Record<string, string>> = {
 
 /**
  * What must hold of tasks and their log at any time, in every store, whatever happened to the processes (C55): a task is
- * claimed exactly when it has one holder; each state has its event; fences grow by one. Returns what is broken, one
- * sentence each.
+ * claimed exactly when it has one holder; each state has its event; fences grow by one; what is counted of dependencies
+ * is what there is, and what waits for another is in no queue (R23). Returns what is broken, one sentence each.
  */
-export function brokenTasks(tasks: readonly TaskLine[], events: readonly EventLine[]): string[] {
+export function brokenTasks(
+  tasks: readonly TaskLine[],
+  events: readonly EventLine[],
+  edges: readonly EdgeLine[],
+): string[] {
   const byTask = new Map<string, EventLine[]>();
   for (const event of events) {
     const own = byTask.get(event.task_id);
     if (own) own.push(event);
     else byTask.set(event.task_id, [event]);
   }
-  return tasks.flatMap((task) => brokenTask(task, byTask.get(task.id) ?? []));
+  return [...tasks.flatMap((task) => brokenTask(task, byTask.get(task.id) ?? [])), ...brokenCounts(tasks, edges)];
+}
+
+function brokenCounts(tasks: readonly TaskLine[], edges: readonly EdgeLine[]): string[] {
+  const bySeq = new Map(tasks.map((task) => [task.seq, task]));
+  const counted = new Map(tasks.map(({ seq }) => [seq, { blockers: 0, open: 0, dependents: 0 }]));
+  for (const { task_seq, blocker_seq } of edges) {
+    const [own, other] = [counted.get(task_seq), counted.get(blocker_seq)];
+    if (!own || !other) return [`an edge from ${task_seq} to ${blocker_seq} ends nowhere`];
+    own.blockers += 1;
+    if (bySeq.get(blocker_seq)?.status !== "completed") own.open += 1;
+    other.dependents += 1;
+  }
+  return tasks.flatMap((task) => {
+    const { blockers, open, dependents } = counted.get(task.seq) as {
+      blockers: number;
+      open: number;
+      dependents: number;
+    };
+    const broken: string[] = [];
+    const say = (what: string) => broken.push(`task ${task.id}: ${what}`);
+    if (task.blockers !== blockers) say(`counts ${task.blockers} blockers, and has ${blockers}`);
+    if (task.open_blockers !== open) say(`counts ${task.open_blockers} open blockers, and has ${open}`);
+    if (dependents > 0 && task.has_dependents !== 1) say(`has ${dependents} dependents and doesn't know of any`);
+    if (task.status === "open" && open > 0 !== (task.queue === 3)) say(`waits for ${open} in queue ${task.queue}`);
+    return broken;
+  });
 }
 
 function brokenTask(task: TaskLine, events: readonly EventLine[]): string[] {

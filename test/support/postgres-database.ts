@@ -1,7 +1,7 @@
 import pg from "pg";
 import { afterAll } from "vitest";
 import type { AnyStore } from "./any-store.js";
-import { brokenTasks, type EventLine, type TaskLine } from "./broken-tasks.js";
+import { brokenTasks, type EdgeLine, type EventLine, type TaskLine } from "./broken-tasks.js";
 import { freshDatabase } from "./postgres.js";
 
 // int8: all numbers here are below 2^53.
@@ -13,7 +13,7 @@ type Database = Awaited<ReturnType<typeof freshDatabase>>;
 
 /** Emptied in this order, in which no row names one that is gone. */
 const TABLES =
-  `duties comments links task_labels task_texts tasks notices remembered events sessions secrets keys agents
+  `duties dependencies comments links task_labels task_texts tasks notices remembered events sessions secrets keys agents
   projects workspaces`.split(/\s+/);
 const AS_NEW = `${TABLES.map((table) => `DELETE FROM ${table};`).join(" ")} UPDATE clock SET last_ms = 0, offset_ms = 0`;
 /** Nodes remember who may do what until this is moved. */
@@ -59,7 +59,8 @@ export class PostgresDatabase implements AnyStore {
   /** Event ids may have gaps here: a number that was drawn is not given back by a transaction that is undone. */
   async broken(): Promise<string[]> {
     const events = await this.rows<EventLine>("SELECT id, type, task_id, data FROM events ORDER BY id");
-    return brokenTasks(await this.rows<TaskLine>("SELECT * FROM tasks"), events);
+    const edges = await this.rows<EdgeLine>("SELECT task_seq, blocker_seq FROM dependencies");
+    return brokenTasks(await this.rows<TaskLine>("SELECT * FROM tasks"), events, edges);
   }
 
   async remove(): Promise<void> {

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import pg from "pg";
-import { brokenTasks, type EventLine, type TaskLine } from "./broken-tasks.js";
+import { brokenTasks, type EdgeLine, type EventLine, type TaskLine } from "./broken-tasks.js";
 import { QUICK_DISK } from "./quick-disk.js";
 
 /** A PostgreSQL server of the tests' own, from npm alone. */
@@ -121,7 +121,8 @@ const NUMBERS = {
 /** What is broken in a database of Dibs's, one sentence each; ids of events may have gaps there, but never go back. */
 export async function brokenInDatabase(url: string): Promise<string[]> {
   const events = await query<EventLine>(url, "SELECT id, type, task_id, data FROM events ORDER BY id");
-  return brokenTasks(await query<TaskLine>(url, "SELECT * FROM tasks"), events);
+  const edges = await query<EdgeLine>(url, "SELECT task_seq, blocker_seq FROM dependencies");
+  return brokenTasks(await query<TaskLine>(url, "SELECT * FROM tasks"), events, edges);
 }
 
 /** One statement on a connection of its own. */

@@ -1,5 +1,5 @@
 import { openDriver, type SqlValue } from "../../src/store/driver.js";
-import { brokenTasks, type EventLine, type TaskLine } from "./broken-tasks.js";
+import { brokenTasks, type EdgeLine, type EventLine, type TaskLine } from "./broken-tasks.js";
 
 /** Looks into a store's file past Dibs, and moves its clock: what no caller of Dibs can do. */
 export class StoreFile {
@@ -48,5 +48,6 @@ export function brokenIn(file: StoreFile): string[] {
     const before = events[at - 1]?.id;
     if (before !== undefined && id !== before + 1) broken.push(`events jump from ${before} to ${id}`);
   });
-  return [...broken, ...brokenTasks(file.rows<TaskLine>("SELECT * FROM tasks"), events)];
+  const edges = file.rows<EdgeLine>("SELECT task_seq, blocker_seq FROM dependencies");
+  return [...broken, ...brokenTasks(file.rows<TaskLine>("SELECT * FROM tasks"), events, edges)];
 }

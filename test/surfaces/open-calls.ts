@@ -14,6 +14,8 @@ export function required(operation: OperationName): Fields {
     create_recurrence: { name: "unknown", content: "x", cron: "@yearly" },
     fail_task: { reason: "x" },
     set_task_state: { state: "working" },
+    add_dependencies: { depends_on: [UNKNOWN] },
+    list_dependencies: { which: "blockers" },
     add_comment: { body: "x" },
     add_link: { url: "https://example.org" },
     force_release_task: { reason: "x" },

@@ -6,6 +6,7 @@ import { cli } from "./over-cli.js";
 import { client, rest } from "./over-http.js";
 import { mcp } from "./over-mcp.js";
 import { rowsOfClaims } from "./rows-of-claims.js";
+import { rowsOfDependencies } from "./rows-of-dependencies.js";
 import { rowsOfHistory } from "./rows-of-history.js";
 import { rowsOfHolders } from "./rows-of-holders.js";
 import { rowsOfPeople } from "./rows-of-people.js";
@@ -19,6 +20,7 @@ const ROWS = [
   ...rowsOfClaims,
   ...rowsOfHolders,
   ...rowsOfRecords,
+  ...rowsOfDependencies,
   ...rowsOfHistory,
   ...rowsOfPeople,
   ...rowsOfRecurrences,

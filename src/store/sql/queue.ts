@@ -113,7 +113,7 @@ async function lapsedIn(db: Db, scan: Scan, nowMs: number, before: Candidate | u
        SELECT f.seq, f.priority FROM first f JOIN tasks t ON t.seq = f.seq
        WHERE t.queue = ${QUEUE.sleeping} AND t.wakes_at <= ?
          AND (t.status = 'open' OR (t.attempts < t.max_attempts AND t.cancel_requested = 0))
-         AND (t.not_before IS NULL OR t.not_before <= ?) ${scan.also}
+         AND t.open_blockers = 0 AND (t.not_before IS NULL OR t.not_before <= ?) ${scan.also}
        ORDER BY f.priority DESC, f.seq LIMIT 1`,
       ...params,
       nowMs,

@@ -2,6 +2,7 @@ import type { TaskRow } from "../../core/rows.js";
 import type { Awaitable, Page, TaskFilter } from "../../core/verbs.js";
 import type { SqlValue } from "../driver.js";
 import type { Db } from "./db.js";
+import { alive, broken, dead } from "./liveness.js";
 import { inQueue, SELECT_TASK } from "./read-tasks.js";
 
 /**
@@ -33,6 +34,8 @@ export function listTasks(
   if (filter.status !== undefined) statusCondition(filter.status, query, time);
   if (filter.claimed !== undefined) time(filter.claimed ? `t.queue = 2 AND ${HELD}` : `${IN_QUEUE} AND ${OPEN}`);
   if (filter.ready !== undefined) time(filter.ready ? `${IN_QUEUE} AND ${READY}` : `NOT ${READY}`);
+  if (filter.blocked !== undefined) time(filter.blocked ? BLOCKED : `NOT ${BLOCKED}`);
+  if (filter.stalled !== undefined) time(filter.stalled ? STALLED : `NOT ${STALLED}`);
   if (filter.lapsed !== undefined) {
     time(filter.lapsed ? `(t.lapsed = 1 OR ${DEAD})` : `NOT (t.lapsed = 1 OR ${DEAD})`);
   }
@@ -41,11 +44,14 @@ export function listTasks(
 }
 
 const IN_QUEUE = inQueue("t");
-const ALIVE = "(t.lease_until > ? AND (s.expires_at IS NULL OR s.expires_at > ?))";
-const HELD = `(t.status = 'claimed' AND ${ALIVE})`;
-const DEAD = `(t.status = 'claimed' AND NOT ${ALIVE})`;
+const HELD = `(t.status = 'claimed' AND ${alive("t", "s")})`;
+const DEAD = dead("t", "s");
 const OPEN = `(t.status = 'open' OR (t.attempts < t.max_attempts AND t.cancel_requested = 0 AND ${DEAD}))`;
-const READY = `(${IN_QUEUE} AND (t.not_before IS NULL OR t.not_before <= ?) AND ${OPEN})`;
+const READY = `(${IN_QUEUE} AND t.open_blockers = 0 AND (t.not_before IS NULL OR t.not_before <= ?) AND ${OPEN})`;
+// The index of what is blocked stands on the first condition.
+const BLOCKED = `(t.open_blockers > 0 AND ${OPEN})`;
+const STALLED = `(${BLOCKED} AND EXISTS (SELECT 1 FROM dependencies d JOIN tasks b ON b.seq = d.blocker_seq
+  LEFT JOIN sessions bs ON bs.id = b.holder_session WHERE d.task_seq = t.seq AND ${broken("b", "bs")}))`;
 
 class Conditions {
   #sql: string[];

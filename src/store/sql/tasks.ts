@@ -21,6 +21,8 @@ const INSERT_COLUMNS = [
   "updated_at",
   "not_before",
   "due_date",
+  "blockers",
+  "open_blockers",
   "recurrence_id",
   "tick_at",
 ] as const;
@@ -56,6 +58,8 @@ const COLUMNS = new Set([
   "not_before",
   "due_date",
   "cancel_requested",
+  "blockers",
+  "open_blockers",
   "state",
   "lapsed",
   "lease_until",

@@ -2,6 +2,7 @@ import type { Tx } from "../../core/store.js";
 import { agentVerbs } from "./agents.js";
 import { claimVerbs } from "./claims.js";
 import type { Db } from "./db.js";
+import { dependencyVerbs } from "./dependencies.js";
 import { eventVerbs } from "./events.js";
 import { leaseVerbs } from "./leases.js";
 import { noteVerbs } from "./notes.js";
@@ -13,7 +14,16 @@ import { workspaceVerbs } from "./workspaces.js";
 /** A transaction's verbs, all but what is said of the transaction itself. */
 export type Verbs = Pick<
   Tx,
-  "workspaces" | "agents" | "sessions" | "tasks" | "leases" | "claims" | "notes" | "events" | "recurrences"
+  | "workspaces"
+  | "agents"
+  | "sessions"
+  | "tasks"
+  | "dependencies"
+  | "leases"
+  | "claims"
+  | "notes"
+  | "events"
+  | "recurrences"
 >;
 
 /** `noticeWrites` is where their count goes on from. */
@@ -23,6 +33,7 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     agents: agentVerbs(db),
     sessions: sessionVerbs(db),
     tasks: taskVerbs(db),
+    dependencies: dependencyVerbs(db),
     leases: leaseVerbs(db),
     claims: claimVerbs(db),
     notes: noteVerbs(db, noticeWrites),

@@ -1,0 +1,84 @@
+import { DibsError } from "../contract/errors.js";
+import { BLOCKERS_SHOWN, type Task } from "../contract/task.js";
+import type { Context } from "./context.js";
+import { grouped } from "./grouped.js";
+import { quoted, titled } from "./quoted.js";
+import type { LinkedRow, StateColumns, TaskRow } from "./rows.js";
+import { isBroken, openAmong, taskState } from "./task-state.js";
+import { taskView } from "./task-view.js";
+
+/** Tasks that a refusal names; how many there are it says beside. */
+const NAMED_MAX = 20;
+
+/** Tasks as the wire names them, with what each waits for: one question for all of them, none where nothing waits. */
+export async function viewsOf(context: Context, rows: readonly TaskRow[]): Promise<Task[]> {
+  const waiting = rows.filter((row) => row.blockers > 0).map((row) => row.seq);
+  const blockers = grouped(
+    waiting.length === 0 ? [] : await context.tx.dependencies.blockersOf(waiting, context.nowMs, BLOCKERS_SHOWN),
+    (blocker) => blocker.task_seq,
+  );
+  return rows.map((row) => taskView(row, context.nowMs, blockers.get(row.seq) ?? []));
+}
+
+export async function viewOf(context: Context, row: TaskRow): Promise<Task> {
+  if (row.blockers === 0) return taskView(row, context.nowMs, []);
+  return (await viewsOf(context, [row]))[0] as Task;
+}
+
+/** The refusal of a claim of what waits for other tasks: which, in which state, and the call that gets each out of the way. */
+export async function blockedByOthers(context: Context, row: TaskRow): Promise<DibsError<"task_blocked">> {
+  const { dependencies } = context.tx;
+  const found = await dependencies.blockersOf([row.seq], context.nowMs, NAMED_MAX);
+  const open = openAmong(found);
+  const blockers = await named(context, open);
+  const names = blockers.slice(0, 3).map((blocker) => `"${titled(blocker.content)}" (${blocker.status})`);
+  const more = row.open_blockers > names.length ? ` and ${row.open_blockers - names.length} more` : "";
+  const stalled = open.some((blocker) => isBroken(blocker, context.nowMs));
+  const waits = stalled ? "is stalled: it waits for" : "waits for";
+  return new DibsError("task_blocked", `${quoted(row)} ${waits} ${names.join(", ")}${more}.`, {
+    blockers,
+    blockers_count: row.open_blockers,
+    next: [...open.flatMap((blocker) => unblocking(blocker, context.nowMs)).slice(0, 3), ...OTHERWISE],
+  });
+}
+
+const OTHERWISE = [
+  "Claim another task: claim_next_task.",
+  "This one is ready as soon as all it waits for is completed; or let it wait for less: remove_dependency.",
+];
+
+/** The one call that lets a task that will never be completed be worked on again. */
+function unblocking(blocker: LinkedRow, nowMs: number): string[] {
+  const { status } = taskState(blocker, nowMs);
+  if (status === "failed") return [`Let a coordinator retry the failed ${blocker.id}: retry_task.`];
+  return status === "cancelled" ? [`Open the cancelled ${blocker.id} again: reopen_task.`] : [];
+}
+
+/** The refusal to delete what others depend on, naming the first of them. */
+export async function dependedOn(context: Context, row: TaskRow): Promise<DibsError<"has_dependents"> | null> {
+  const all = await context.tx.dependencies.dependentsOf(row.seq, { lock: false });
+  if (all.length === 0) return null;
+  const page = { limit: NAMED_MAX, after: null };
+  const dependents = await named(context, await context.tx.dependencies.list(row.seq, "dependents", page));
+  const names = dependents.slice(0, 3).map((dependent) => `"${titled(dependent.content)}"`);
+  const more = all.length > names.length ? ` and ${all.length - names.length} more` : "";
+  return new DibsError("has_dependents", `${quoted(row)} is what ${names.join(", ")}${more} depend on.`, {
+    dependents,
+    dependents_count: all.length,
+    next: ["Cancel it instead: cancel_task.", "Repeat with force: true; they then wait for it no more."],
+  });
+}
+
+type Named = StateColumns & Pick<LinkedRow, "seq" | "id">;
+
+/** Ids, titles and states, in the order given. */
+async function named(context: Context, rows: readonly Named[]) {
+  const titles = new Map(
+    (await context.tx.dependencies.titles(rows.map((row) => row.seq))).map(({ seq, content }) => [seq, content]),
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    content: titles.get(row.seq) ?? "",
+    status: taskState(row, context.nowMs).status,
+  }));
+}
