@@ -3,6 +3,7 @@ import { dependencyTests } from "./store-parts/dependencies.js";
 import { leaseTests } from "./store-parts/leases.js";
 import { queueTests } from "./store-parts/queue.js";
 import { recordTests } from "./store-parts/records.js";
+import { recurrenceTests } from "./store-parts/recurrences.js";
 import type { StoreUnderTest } from "./store-parts/scene.js";
 import { transactionTests } from "./store-parts/transactions.js";
 
@@ -12,5 +13,6 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
   describe(`${name}: leases`, () => leaseTests(make));
   describe(`${name}: records`, () => recordTests(make));
   describe(`${name}: dependencies`, () => dependencyTests(make));
+  describe(`${name}: what recurs`, () => recurrenceTests(make));
   describe(`${name}: the queue`, () => queueTests(make));
 }

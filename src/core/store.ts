@@ -1,5 +1,6 @@
 import { DibsError } from "../contract/errors.js";
 import type { DependencyVerbs } from "./dependency-verbs.js";
+import type { RecurrenceVerbs } from "./recurrence-verbs.js";
 import type { SessionVerbs } from "./session-verbs.js";
 import type {
   AgentVerbs,
@@ -78,4 +79,5 @@ export interface Tx {
   readonly claims: ClaimVerbs;
   readonly notes: NoteVerbs;
   readonly events: EventVerbs;
+  readonly recurrences: RecurrenceVerbs;
 }

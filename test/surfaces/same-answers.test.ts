@@ -11,6 +11,7 @@ import { rowsOfHistory } from "./rows-of-history.js";
 import { rowsOfHolders } from "./rows-of-holders.js";
 import { rowsOfPeople } from "./rows-of-people.js";
 import { rowsOfRecords } from "./rows-of-records.js";
+import { rowsOfRecurrences } from "./rows-of-recurrences.js";
 import { rowsOfSessions } from "./rows-of-sessions.js";
 import { type Row, Stage } from "./stage.js";
 import type { Entrance, Heard, Surface } from "./surface.js";
@@ -24,6 +25,7 @@ const ROWS = [
   ...rowsOfSessions,
   ...rowsOfHistory,
   ...rowsOfPeople,
+  ...rowsOfRecurrences,
 ];
 
 const MODEL = rest("/v1");

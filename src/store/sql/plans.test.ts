@@ -5,6 +5,7 @@ import { SqliteDb } from "../sqlite-db.js";
 import { claimVerbs } from "./claims.js";
 import { type Db, KeptTasks } from "./db.js";
 import { dependencyVerbs } from "./dependencies.js";
+import { recurrenceVerbs } from "./recurrences.js";
 import { taskVerbs } from "./tasks.js";
 
 /** A database that, asked for rows, keeps SQLite's plan for them instead. */
@@ -78,4 +79,15 @@ test("what waits and what it waits for are found by the edges' indexes, never by
     taskVerbs(db).list("w", { blocked: true, stalled: true, sort: "handout" }, page, 1),
   );
   expect(blocked).toContain("tasks_blocked (workspace_id=?");
+});
+
+test("what recurs is found by its next tick, and its open tasks without those that are closed", async () => {
+  expect(await planned((db) => recurrenceVerbs(db).due(1, 64))).toContain(
+    "USING INDEX recurrences_due (next_at>? AND next_at<?)",
+  );
+  const unclosed = await planned((db) => recurrenceVerbs(db).unclosed("r", 9, 16));
+  expect(unclosed).toContain("t USING INDEX tasks_recurring (recurrence_id=? AND seq<?)");
+  expect(await planned((db) => recurrenceVerbs(db).hasTask("r", 1))).toContain(
+    "tasks_tick (recurrence_id=? AND tick_at=?)",
+  );
 });
