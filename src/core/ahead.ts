@@ -24,8 +24,8 @@ export class Ahead {
     private readonly calls: readonly EngineCall[],
     private readonly identities: Identities,
     private readonly heads: QueueHeads,
-    /** At some time before: leases that were dead then are dead. */
-    private readonly beforeMs: number,
+    /** `beforeMs`: some time before; leases that were dead then are dead. `wait`: for what another node has in hand. */
+    private readonly how: { readonly beforeMs: number; readonly wait: boolean },
   ) {}
 
   async read({ tasks, claims }: Pick<Tx, "tasks" | "claims">): Promise<void> {
@@ -46,13 +46,13 @@ export class Ahead {
     const all = [...agents.values()].flatMap((ids) => [...ids]);
     const heads = [...filters.values()].map(async ({ filter, wanted }) => ({
       filter,
-      rows: await tasks.ready(filter, "", readyLimitFor(wanted)),
+      rows: await tasks.ready(filter, "", readyLimitFor(wanted), this.how.wait),
     }));
     const assigned = [...agents].map(async ([workspaceId, ids]) => ({
       ids: [...ids],
       having: await tasks.assignees(workspaceId, [...ids]),
     }));
-    const live = claims.countLiveOf(all, this.beforeMs);
+    const live = claims.countLiveOf(all, this.how.beforeMs);
     [this.#heads, this.#agents, this.#live] = await Promise.all([Promise.all(heads), Promise.all(assigned), live]);
   }
 

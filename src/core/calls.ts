@@ -65,8 +65,8 @@ export class Calls {
   #othersQueueVersion = -1;
 
   /** What the calls' transaction may send with its begin. */
-  ahead(calls: readonly EngineCall[]): Ahead {
-    return new Ahead(calls, this.identities, this.#heads, this.#nowMs);
+  ahead(calls: readonly EngineCall[], patient: boolean): Ahead {
+    return new Ahead(calls, this.identities, this.#heads, { beforeMs: this.#nowMs, wait: !patient });
   }
 
   /** In the order of the calls; nothing for those that ask again. */
@@ -94,7 +94,7 @@ export class Calls {
       }
     }
     const outcomes: (Outcome | undefined)[] = [];
-    this.#heads.expect(calls);
+    this.#heads.expect(calls, !asked.patient);
     this.#nowMs = tx.nowMs;
     const ahead = { identities: this.identities, heads: this.#heads, claimsMade: this.#claimsMade };
     const writes = asked.mode === "write";

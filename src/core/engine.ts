@@ -17,7 +17,7 @@ interface Tried {
   readonly woke: boolean;
 }
 
-/** So often a call looks for what another node has in hand, some 0.3 s, before it is told that there is nothing. */
+/** So often a call looks for what another node has in hand, some 0.3 s; then it waits until that node has let go. */
 const ASKS_MAX = 24;
 
 /** Runs batches of calls, each batch in one transaction and so one commit (R55). One batch at a time. */
@@ -138,7 +138,7 @@ export class Engine {
     const effects = { woke: false };
     const taskIds = [...new Set(calls.flatMap(tasksNamed))];
     const changesIdentities = calls.some((call) => CHANGES_IDENTITIES.has(call.name));
-    const ahead = this.#calls.ahead(calls);
+    const ahead = this.#calls.ahead(calls, patient);
     try {
       const outcomes = await this.store.transaction(
         mode,

@@ -11,14 +11,19 @@ import { type QueueFilter, READY_LIMITS, type ReadyLimit } from "./verbs.js";
  */
 export class QueueHeads {
   #limit: ReadyLimit = 1;
+  #wait = false;
   #heads = new Map<string, TaskRow[]>();
   /** What was taken through one filter may still stand in what was read for another. */
   #taken = new Set<number>();
   /** Agents to whom no ready task is assigned. */
   #withoutOwn = new Set<string>();
 
-  /** How many tasks are claimed together: so many are worth reading at once, and where nodes share a queue no more. */
-  expect(calls: readonly EngineCall[]): void {
+  /**
+   * How many tasks are claimed together: so many are worth reading at once, and where nodes share a queue no more. With
+   * `wait` nothing is passed over because another node has it in hand.
+   */
+  expect(calls: readonly EngineCall[], wait: boolean): void {
+    this.#wait = wait;
     this.#limit = readyLimitFor(calls.reduce((sum, call) => sum + tasksWanted(call), 0));
   }
 
@@ -72,7 +77,7 @@ export class QueueHeads {
     while (head?.[0] && this.#taken.has(head[0].seq)) head.shift();
     // An empty rest says nothing of what lies behind it; an empty reading says that there is nothing.
     if (head === undefined || (head.length === 0 && head !== NOTHING)) {
-      const rows = await tx.tasks.ready(filter, assignedTo, limit);
+      const rows = await tx.tasks.ready(filter, assignedTo, limit, this.#wait);
       head = rows.length === 0 ? NOTHING : rows;
       if (this.#heads.size >= HEADS_MAX || this.#taken.size >= TAKEN_MAX) this.spoil();
       this.#heads.set(key, head);

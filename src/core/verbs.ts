@@ -99,8 +99,11 @@ export interface TaskVerbs {
   remove(row: TaskRow): Awaitable<void>;
   /** The row as this transaction left it: a store may answer the next read with it, until anything touches it. */
   keep(row: TaskRow): void;
-  /** The first tasks in the queue that are assigned to the agent (empty: to nobody), in hand-out order. */
-  ready(filter: QueueFilter, assignedTo: string, limit: ReadyLimit): Awaitable<TaskRow[]>;
+  /**
+   * The first tasks in the queue that are assigned to the agent (empty: to nobody), in hand-out order; those that another
+   * node's transaction has locked are left out, or waited for.
+   */
+  ready(filter: QueueFilter, assignedTo: string, limit: ReadyLimit, wait: boolean): Awaitable<TaskRow[]>;
   /** Where `ready` found nothing: whether there is something after all, which another node's transaction has locked. */
   readyElsewhere(filter: QueueFilter): Awaitable<boolean>;
   /**

@@ -1,3 +1,4 @@
+import pg from "pg";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { Nodes } from "../support/nodes.js";
 import type { RawHttp } from "../support/raw-http.js";
@@ -37,4 +38,18 @@ test("who asks for a task isn't told of its lease's end while a renewal is under
   expect((await renewal).status).toBe(200);
   expect([read.status, read.lease_id]).toEqual(["claimed", task.lease_id]);
   expect(why.ready).toBe(false);
+});
+
+test("who claims isn't told that there is nothing while another transaction has the only task in hand, however long (R15)", async () => {
+  const { body: task } = await holder.post("/v1/tasks", { content: "in hand", labels: ["hand"] });
+  const other = new pg.Client({ connectionString: nodes.database });
+  await other.connect();
+  await other.query("BEGIN");
+  await other.query("SELECT 1 FROM tasks WHERE id = $1 FOR UPDATE", [task.id]);
+  const claim = reader.post("/v1/tasks/claim", { labels: ["hand"] });
+  await untilMs(Date.now() + 1_500);
+  await other.query("ROLLBACK");
+  await other.end();
+  const { body } = await claim;
+  expect(body.task?.id).toBe(task.id);
 });

@@ -29,7 +29,7 @@ async function graph(scene: StoreScene, count: number, edges: readonly (readonly
 
 const inQueue = async (tx: Tx, label?: string) => {
   const filter = { workspaceId: "w1", projectId: null, agentId: "ann", labels: label ? [label] : [] };
-  return (await tx.tasks.ready(filter, "", 64)).map(({ id }) => id);
+  return (await tx.tasks.ready(filter, "", 64, false)).map(({ id }) => id);
 };
 
 export function dependencyTests(make: () => StoreUnderTest): void {

@@ -96,7 +96,7 @@ export function queueTests(make: () => StoreUnderTest): void {
     await scene.read(async (tx) => {
       const filter = { workspaceId: "w1", projectId: null, agentId: "ann", labels: [] };
       const ids = async (assignedTo: string, limit: 1 | 8 | 64) =>
-        (await tx.tasks.ready(filter, assignedTo, limit)).map((row) => row.id);
+        (await tx.tasks.ready(filter, assignedTo, limit, false)).map((row) => row.id);
       expect(await ids("", 64)).toEqual(["t2", "t4", "t5", "t1", "t3"]);
       expect(await ids("", 1)).toEqual(["t2"]);
       expect(await ids("ann", 8)).toEqual(["t6"]);
@@ -158,7 +158,10 @@ function fits(row: TaskRow, filter: QueueFilter): boolean {
 
 /** The best task for a filter, as the store finds it. */
 async function candidate(tx: Tx, filter: QueueFilter): Promise<string | undefined> {
-  const heads = [...(await tx.tasks.ready(filter, "", 1)), ...(await tx.tasks.ready(filter, filter.agentId, 1))];
+  const heads = [
+    ...(await tx.tasks.ready(filter, "", 1, false)),
+    ...(await tx.tasks.ready(filter, filter.agentId, 1, false)),
+  ];
   const [ready] = heads.sort((a, b) => b.priority - a.priority || a.seq - b.seq);
   const lapsed = await tx.tasks.nextLapsed(filter, tx.nowMs, ready);
   if (lapsed === "unknown") throw new Error("So few tasks can all be looked at.");

@@ -41,9 +41,9 @@ export function queueVerbs(db: Db): Pick<TaskVerbs, "ready" | "readyElsewhere" |
       return { from, params, task: apart ? "t" : "q" };
     });
   return {
-    ready: (filter, assignedTo, limit) =>
+    ready: (filter, assignedTo, limit, wait) =>
       after(readyIn(filter, assignedTo), (from) =>
-        readTasks(db, { ...from, order: HAND_OUT, limit, skipLocked: true }),
+        readTasks(db, { ...from, order: HAND_OUT, limit, skipLocked: !wait }),
       ),
     assignees: (workspaceId, agentIds) =>
       after(
