@@ -1,5 +1,29 @@
-import type { RecurrenceRow, TaskRow } from "./rows.js";
+import type { TaskRow } from "./rows.js";
 import type { Awaitable, Page } from "./verbs.js";
+
+export interface RecurrenceRow {
+  seq: number;
+  id: string;
+  workspace_id: string;
+  project_id: string;
+  name: string;
+  cron: string;
+  time_zone: string;
+  skip_if_open: number;
+  enabled: number;
+  /** What the tasks are made of, as JSON; who they are assigned to stands beside, where it can be looked up. */
+  template: string;
+  /** Agent id, or the empty text. */
+  assigned_to: string;
+  created_by: string;
+  /** Null while it is disabled. */
+  next_at: number | null;
+  last_at: number | null;
+  last_task_id: string | null;
+  created_at: number;
+  updated_at: number;
+  version: number;
+}
 
 export interface RecurrenceVerbs {
   insert(row: Omit<RecurrenceRow, "seq">): Awaitable<void>;

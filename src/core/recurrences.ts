@@ -8,8 +8,7 @@ import { cursorAfter, pageOf } from "./cursor.js";
 import { newId } from "./ids.js";
 import { agentOf } from "./named.js";
 import { projectOf } from "./projects.js";
-import type { RecurrenceChange } from "./recurrence-verbs.js";
-import type { RecurrenceRow } from "./rows.js";
+import type { RecurrenceChange, RecurrenceRow } from "./recurrence-verbs.js";
 import { iso } from "./task-view.js";
 import type { Template } from "./ticks.js";
 
