@@ -42,6 +42,7 @@ export const task = z.object({
   depends_on_count: z.number(),
   blocked_by: z.array(z.string()).describe("Those of them that aren't completed."),
   blocked_by_count: z.number(),
+  plan: z.string().nullable().describe("The slug of its plan."),
   context: z.record(z.string(), json).nullable(),
   assigned_to_agent_id: z.string().nullable(),
   created_by_agent_id: z.string(),
@@ -90,6 +91,7 @@ export const newTask = z.strictObject({
   not_before: time.optional().describe("Nobody gets it before this time."),
   max_attempts: whole(1, 100).optional(),
   depends_on: blockerIds.optional().describe("Ids of tasks that must be completed before it can be claimed."),
+  plan: z.string().min(1).max(64).optional().describe("Slug of a plan of the project that it becomes a part of."),
   context: z.record(z.string(), json).optional().describe("Data for whoever does it."),
 });
 export type NewTask = z.output<typeof newTask>;

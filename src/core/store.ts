@@ -1,5 +1,6 @@
 import { DibsError } from "../contract/errors.js";
 import type { DependencyVerbs } from "./dependency-verbs.js";
+import type { PlanVerbs } from "./plan-verbs.js";
 import type {
   AgentVerbs,
   Awaitable,
@@ -72,6 +73,7 @@ export interface Tx {
   readonly sessions: SessionVerbs;
   readonly tasks: TaskVerbs;
   readonly dependencies: DependencyVerbs;
+  readonly plans: PlanVerbs;
   readonly leases: LeaseVerbs;
   readonly claims: ClaimVerbs;
   readonly notes: NoteVerbs;

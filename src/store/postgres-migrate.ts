@@ -2,6 +2,7 @@ import type { Client, PoolClient } from "pg";
 import { DibsError, isDibsError } from "../contract/errors.js";
 import { queueTables } from "./migrations/postgres/001-queue.js";
 import { dependencies } from "./migrations/postgres/002-dependencies.js";
+import { plans } from "./migrations/postgres/005-plans.js";
 import { translatePostgresFault } from "./postgres-faults.js";
 import { PostgresPool } from "./postgres-pool.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
@@ -17,6 +18,7 @@ const MIGRATIONS: readonly PostgresMigration[] = [
   { sql: queueTables, worksFor: 1 },
   // Code that knows no dependencies would complete a blocker and count it off nowhere: its dependents waited for ever.
   { sql: dependencies, worksFor: 2 },
+  { sql: plans, worksFor: 2 },
 ];
 
 /** Any number: whoever migrates holds it, so that nodes that start together migrate once. */

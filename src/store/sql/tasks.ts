@@ -24,6 +24,8 @@ const INSERT_COLUMNS = [
   "due_date",
   "blockers",
   "open_blockers",
+  "has_dependents",
+  "plan",
 ] as const;
 const TEXTS_COLUMNS = ["seq", "content", "description", "labels", "context"] as const;
 const LABEL_COLUMNS = ["seq", "label", "workspace_id", "project_id", "queue", "assigned_to", "priority"] as const;

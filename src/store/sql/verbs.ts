@@ -6,6 +6,7 @@ import { dependencyVerbs } from "./dependencies.js";
 import { eventVerbs } from "./events.js";
 import { leaseVerbs } from "./leases.js";
 import { noteVerbs } from "./notes.js";
+import { planVerbs } from "./plans.js";
 import { sessionVerbs } from "./sessions.js";
 import { taskVerbs } from "./tasks.js";
 import { workspaceVerbs } from "./workspaces.js";
@@ -13,7 +14,7 @@ import { workspaceVerbs } from "./workspaces.js";
 /** A transaction's verbs, all but what is said of the transaction itself. */
 export type Verbs = Pick<
   Tx,
-  "workspaces" | "agents" | "sessions" | "tasks" | "dependencies" | "leases" | "claims" | "notes" | "events"
+  "workspaces" | "agents" | "sessions" | "tasks" | "dependencies" | "plans" | "leases" | "claims" | "notes" | "events"
 >;
 
 /** `noticeWrites` is where their count goes on from. */
@@ -24,6 +25,7 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     sessions: sessionVerbs(db),
     tasks: taskVerbs(db),
     dependencies: dependencyVerbs(db),
+    plans: planVerbs(db),
     leases: leaseVerbs(db),
     claims: claimVerbs(db),
     notes: noteVerbs(db, noticeWrites),
