@@ -1,6 +1,7 @@
 import { homedir, userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
+import { AGENT_NAME, AGENT_NAME_RULE, nearestAgentName } from "./contract/agent-name.js";
 
 const port = z.coerce.number().int().min(0).max(65535);
 const list = z.string().transform((text) =>
@@ -36,10 +37,7 @@ const environment = z.object({
   DIBS_LOG: z.enum(["fatal", "error", "warn", "info", "debug", "silent"]).default("info"),
   DIBS_URL: z.url({ protocol: /^https?$/ }).optional(),
   DIBS_KEY: z.string().min(1).optional(),
-  DIBS_AGENT: z
-    .string()
-    .regex(/^[A-Za-z0-9._-]{1,64}$/, "must be 1..64 of letters, digits, dot, underscore, hyphen")
-    .optional(),
+  DIBS_AGENT: z.string().regex(AGENT_NAME, AGENT_NAME_RULE).optional(),
   DIBS_SESSION: z.string().min(1).optional(),
   XDG_DATA_HOME: z.string().optional(),
   DIBS_COMMAND: z.string().default("dibs"),
@@ -108,12 +106,7 @@ export function readConfig(overrides: Partial<Record<keyof z.input<typeof enviro
     logLevel: value.DIBS_LOG,
     url: value.DIBS_URL,
     key: value.DIBS_KEY,
-    agent:
-      value.DIBS_AGENT ??
-      (userInfo()
-        .username.replace(/[^A-Za-z0-9._-]/g, "_")
-        .slice(0, 64) ||
-        "user"),
+    agent: value.DIBS_AGENT ?? (nearestAgentName(userInfo().username) || "user"),
     session: value.DIBS_SESSION,
     command: value.DIBS_COMMAND,
     color: value.NO_COLOR !== undefined ? false : value.FORCE_COLOR !== undefined ? true : undefined,

@@ -16,11 +16,15 @@ export interface EngineHost {
   close(): Promise<void>;
 }
 
-/** The engine in a worker thread; resolves once the store is open, rejects with why it can't be. */
+/**
+ * The engine in a worker thread; resolves once the store is open, rejects with why it can't be. `onFault` is told of
+ * faults in what it does of its own accord.
+ */
 export async function threadedEngine(
   url: string,
   { tends, ...options }: EngineOptions & { tends: boolean },
   onChanged: () => void,
+  onFault: ((work: string, cause: string) => void) | undefined,
 ): Promise<EngineHost> {
   const { onForwardJump, time: _, ...plain } = options;
   const workerData: ThreadData = { url, tends, options: plain };
@@ -37,6 +41,7 @@ export async function threadedEngine(
     worker.on("message", (message: FromThread) => {
       if (message.kind === "ready") resolve();
       else if (message.kind === "changed") onChanged();
+      else if (message.kind === "fault") onFault?.(message.work, message.cause);
       else if (message.kind === "jump") onForwardJump?.(message.jumpMs);
       else if (message.kind === "done") {
         pending.get(message.id)?.resolve(message.result as never);

@@ -2,7 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { isDibsError } from "./contract/errors.js";
 import type { AdminAction } from "./core/admin.js";
 import { Engines } from "./core/engines.js";
-import type { EngineCall } from "./core/outcome.js";
+import { causeOf, type EngineCall } from "./core/outcome.js";
 import { openStore, type StoreOptions } from "./store/open.js";
 
 /** The engine in a thread of its own, so that a busy or checkpointing file never stops a server's event loop (R56). */
@@ -18,6 +18,8 @@ export type FromThread =
   | { readonly kind: "failed"; readonly id: number; readonly problem: object | null; readonly message: string }
   | { readonly kind: "ready" }
   | { readonly kind: "changed" }
+  /** Of work that nobody asked for, and nobody else is told of. */
+  | { readonly kind: "fault"; readonly work: string; readonly cause: string }
   | { readonly kind: "jump"; readonly jumpMs: number };
 
 /** What the thread is given to open the store; what can't cross threads stays behind. */
@@ -39,19 +41,14 @@ try {
   const store = await openStore(url, { ...options, onForwardJump, onHint: onChanged });
   const engines = new Engines(store, onChanged);
 
-  if (tends) engines.tend();
+  if (tends) engines.tend((cause) => send({ kind: "fault", work: "housekeeping", cause }));
 
   const answer = async (id: number, work: Promise<unknown>) => {
     try {
       send({ kind: "done", id, result: await work });
     } catch (fault) {
       const problem = isDibsError(fault) ? fault.toProblem() : null;
-      send({
-        kind: "failed",
-        id,
-        problem,
-        message: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault),
-      });
+      send({ kind: "failed", id, problem, message: causeOf(fault) });
     }
   };
 
@@ -64,11 +61,6 @@ try {
   send({ kind: "ready" });
 } catch (fault) {
   const problem = isDibsError(fault) ? fault.toProblem() : null;
-  send({
-    kind: "failed",
-    id: -1,
-    problem,
-    message: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault),
-  });
+  send({ kind: "failed", id: -1, problem, message: causeOf(fault) });
   port.close();
 }

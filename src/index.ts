@@ -17,7 +17,7 @@ export interface OpenOptions extends EngineOptions {
    * watch see a lapsed lease within a second.
    */
   readonly tends?: boolean;
-  /** Told the cause of every `internal` answer. */
+  /** Told the cause of every `internal` answer, and of faults in what nobody asked for (`housekeeping`). */
   readonly onFault?: (operation: string, cause: string) => void;
 }
 
@@ -50,7 +50,7 @@ export async function open(options: OpenOptions): Promise<OpenStore> {
   let app: App | undefined;
   const onChanged = () => app?.hint();
   const start = async (writes: boolean): Promise<EngineHost> => {
-    if (thread) return threadedEngine(url, { ...engineOptions, tends: tends && writes }, onChanged);
+    if (thread) return threadedEngine(url, { ...engineOptions, tends: tends && writes }, onChanged, onFault);
     // A server's own thread never needs the core and the store.
     const { inlineEngine } = await import("./engine-inline.js");
     return inlineEngine(url, engineOptions, onChanged);

@@ -29,8 +29,7 @@ export async function serve(config: Config): Promise<Served> {
     ...storeOptions(config),
     thread: true,
     tends: true,
-    onFault: async (operation, cause) =>
-      (await logging).error({ operation, cause }, "a call failed for no reason of its caller's"),
+    onFault: async (operation, cause) => (await logging).error({ operation, cause }, "a fault of Dibs"),
     onForwardJump: async (jumpMs) =>
       (await logging).warn({ jumpMs }, "the wall clock jumped forward; leases were judged by the new time"),
   });
@@ -66,9 +65,12 @@ async function makeHttp(config: Config, opening: Promise<OpenStore>, logging: Pr
   const log = await logging;
   const { createHttp } = await import("./http/app.js");
   const loadMcp = once(async () => {
-    const { createMcpHttp } = await import("./mcp/http.js");
+    const [{ createMcpHttp }, { isHeartbeatCall: isHeartbeat }] = await Promise.all([
+      import("./mcp/http.js"),
+      import("./mcp/heartbeats.js"),
+    ]);
     const onFault = (fault: unknown) => log.error({ err: fault }, "an MCP call failed");
-    return createMcpHttp({ call: (await opening).call, version: version(), onFault });
+    return { answer: createMcpHttp({ call: (await opening).call, version: version(), onFault }), isHeartbeat };
   });
   const http = createHttp({
     callText: async (...call) => (await opening).callText(...call),
@@ -78,7 +80,10 @@ async function makeHttp(config: Config, opening: Promise<OpenStore>, logging: Pr
     },
     isReady: async () => (await opening).ping(),
     config,
-    mcp: async (request, credential) => (await loadMcp())(request, credential),
+    mcp: {
+      answer: async (request, credential) => (await loadMcp()).answer(request, credential),
+      isHeartbeat: async (message) => (await loadMcp()).isHeartbeat(message),
+    },
     consoleDir: packageFile("console/dist"),
     log,
   });

@@ -13,7 +13,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   http: ["contract", "zod", "fastify", "node:*"],
   mcp: ["contract", "zod", "@modelcontextprotocol/server", "node:*"],
   cli: ["client", "contract", "config", "package", "index", "server", "mcp/stdio", "zod", "commander", "node:*"],
-  config: ["zod", "node:*"],
+  config: ["contract", "zod", "node:*"],
   // Where this package lies, and its version.
   package: ["node:*"],
   // The embedding door, and the engine behind it in this thread or in one of its own.

@@ -7,7 +7,7 @@ import type { Store } from "../src/core/store.js";
 import { queueTables } from "../src/store/migrations/postgres/001-queue.js";
 import { dependencies } from "../src/store/migrations/postgres/002-dependencies.js";
 import { openStore } from "../src/store/open.js";
-import { migratePostgres, type PostgresMigration } from "../src/store/postgres-migrate.js";
+import { MIGRATION_LOCK, migratePostgres, type PostgresMigration } from "../src/store/postgres-migrate.js";
 import { StoreScene } from "./store-parts/scene.js";
 import { freshDatabase, query } from "./support/postgres.js";
 
@@ -166,6 +166,34 @@ test("without leave to migrate an old schema is refused, and says what to do", a
   expect(await query(url, "SELECT to_regclass('tasks') IS NULL AS untouched")).toEqual([{ untouched: true }]);
   await node(url);
   await node(url, { migrate: false });
+});
+
+test("a node that waited for another's migration sees it, whatever it had looked up before", async () => {
+  const url = await database();
+  // Few catalog changes: many would make the server itself tell the others that what they remember is old.
+  const small: PostgresMigration = { sql: "CREATE TABLE small (n bigint)", worksFor: 1 };
+  const holder = new pg.Client({ connectionString: url });
+  await holder.connect();
+  onTestFinished(() => holder.end());
+  await holder.query(`SELECT pg_advisory_lock(${MIGRATION_LOCK})`);
+  const waiting = Promise.all(Array.from({ length: 4 }, () => migrateTo(url, small)));
+  const inLine = "SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+  await vi.waitFor(async () => expect((await holder.query(inLine)).rows).toEqual([{ n: 4 }]), 10_000);
+  await migratePostgres(holder, { migrations: [small] });
+  await holder.query(`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`);
+  expect(await waiting).toEqual(Array(4).fill({ from: 1, to: 1 }));
+});
+
+test("a database whose transactions are stricter by default is used as any other", async () => {
+  const url = await database();
+  const name = new URL(url).pathname.slice(1);
+  await query(url, `ALTER DATABASE ${name} SET default_transaction_isolation = 'repeatable read'`);
+  const scene = await StoreScene.set({ open: () => openStore(url), pass: () => {}, remove: () => {} });
+  const other = await node(url);
+  await scene.write(async (tx) => {
+    const task = await other.transaction("write", (others) => scene.task(others));
+    expect(await tx.tasks.byId(task.workspace_id, task.id)).toMatchObject({ content: task.content });
+  });
 });
 
 test("nodes that start at once migrate once", async () => {

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { CommandLine } from "./support/dibs-command.js";
 import { ScratchFolder } from "./support/scratch-folder.js";
 import { ServerProcess } from "./support/server-process.js";
+import { StoreFile } from "./support/store-file.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -185,5 +186,56 @@ describe("dibs work stops the command", () => {
     // One heartbeat may have come after the reading, not more: the server was gone.
     const latestEndMs = readAtMs + held.lease_remaining_ms + 1_000;
     expect(Number(readFileSync(folder.file("stopped"), "utf8"))).toBeLessThan(latestEndMs);
+  });
+});
+
+describe("dibs work on a laptop that sleeps for two hours (C46)", () => {
+  /** At work on a server's task; `sleep` stops the worker, moves the time that decides, and lets things happen meanwhile. */
+  async function asleep() {
+    const file = new StoreFile(folder.file(`sleep-${++stores}.db`));
+    const server = await ServerProcess.start({ store: `sqlite:${file.path}` });
+    onTestFinished(() => server.stop());
+    const boss = new CommandLine(folder.path, { DIBS_URL: server.url, DIBS_KEY: server.key, NO_COLOR: "1" });
+    const key = async (name: string) => (await boss.json(["agent", "add", name])).key as string;
+    const ben = boss.with({ DIBS_KEY: await key("ben") });
+    await boss.json(["workspace", "set", "--lease-seconds-min", "1"]);
+    const { id } = await boss.json(["task", "add", "slept over"]);
+    const ended = folder.file(`ended-${stores}`);
+    const script = `echo running >&2; until [ -e ${ended} ]; do sleep 0.05; done; echo "fence $DIBS_FENCE"`;
+    const work = boss.with({ DIBS_KEY: await key("ann") }).start(["work", "--lease", "9", "--", "sh", "-c", script]);
+    await work.until("stderr", /running/);
+    const sleep = async (meanwhile: () => Promise<unknown>) => {
+      work.signal("SIGSTOP");
+      file.moveClock(2 * 3_600_000);
+      await meanwhile();
+      work.signal("SIGCONT");
+    };
+    return { work, boss, ben, id, sleep, end: () => writeFileSync(ended, "") };
+  }
+
+  test("goes on under a new lease and fence, says so in one line, and delivers", async () => {
+    const { work, boss, id, sleep, end } = await asleep();
+    await sleep(async () => undefined);
+    const said =
+      /slept over: lease \w+ \(fence 1\) ended by the clock; claimed again: lease \w+ \(fence 2\), the command goes on/;
+    await work.until("stderr", said);
+    end();
+    await work.until("stderr", /slept over: completed/);
+    work.signal("SIGTERM");
+    const { stderr } = await work.finished;
+    expect(stderr.match(/claimed again/g)).toHaveLength(1);
+    // What the command was told can't be changed any more.
+    const done = { status: "completed", fence: 2, result: { output: "fence 1\n" } };
+    expect(await boss.json(["task", "show", id])).toMatchObject(done);
+  });
+
+  test("stops the command when somebody else has the task, says who, and ends with 5", async () => {
+    const { work, boss, ben, id, sleep } = await asleep();
+    await sleep(() => ben.json(["task", "claim", id]));
+    const { exit, stderr } = await work.finished;
+    expect(exit).toBe(5);
+    expect(stderr).toMatch(/stopping the command: .*Task "slept over" is held by ben/);
+    expect(stderr).not.toContain("claimed again");
+    expect(await boss.json(["task", "show", id])).toMatchObject({ status: "claimed", fence: 2 });
   });
 });

@@ -27,7 +27,7 @@ export function ownCommands(finish: Finish): OwnCommand[] {
 function workCommand(finish: Finish): OwnCommand {
   const command = new Command("work")
     .description(
-      "Take task after task and run a command for each: it gets the task as JSON on stdin and in DIBS_TASK_ID, DIBS_TASK_CONTENT, DIBS_LEASE_ID, DIBS_FENCE and DIBS_SESSION. Exit status 0 completes the task with the end of stdout as its result; any other fails it with a retry, which counts as an attempt. The lease is kept meanwhile; when it is lost, or can't be known to be held, the command is stopped and the run ends with 5. On Ctrl-C and on a cancel request the command is stopped and its task released.",
+      "Take task after task and run a command for each: it gets the task as JSON on stdin and in DIBS_TASK_ID, DIBS_TASK_CONTENT, DIBS_LEASE_ID, DIBS_FENCE and DIBS_SESSION. Exit status 0 completes the task with the end of stdout as its result; any other fails it with a retry, which counts as an attempt. The lease is kept meanwhile; when it is lost, or can't be known to be held, the command is stopped and the run ends with 5. Only when the clock ended the lease, as while the machine slept, and nobody has had the task since, it is claimed again and the command goes on; its DIBS_LEASE_ID, DIBS_FENCE and DIBS_SESSION are then the old ones. On Ctrl-C and on a cancel request the command is stopped and its task released.",
     )
     .argument("<COMMAND...>", "the command and its arguments, best after --")
     .option("--label <text>", "Only tasks that carry all of these. (repeatable)", collect)

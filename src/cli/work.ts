@@ -1,5 +1,5 @@
 import type { Dibs } from "../client/dibs.js";
-import { WorkStopped } from "../client/lease-keeper.js";
+import { isLost, WorkStopped } from "../client/lease-keeper.js";
 import type { WorkItem } from "../client/work-item.js";
 import { readConfig } from "../config.js";
 import { EXIT, isDibsError } from "../contract/errors.js";
@@ -92,6 +92,11 @@ class Crew {
       stopWhenEmpty: drain,
       signal: this.#stop.signal,
       marginMs: MARGIN_MS,
+      // The command may be in the middle of something that took hours; nobody else had the task, so it goes on (R7).
+      reclaimExpired: (item, lost) => {
+        const [old, now] = [lost, item.record].map((held) => `lease ${held.lease_id} (fence ${held.fence})`);
+        this.#say(item, `${old} ended by the clock; claimed again: ${now}, the command goes on`);
+      },
       session: { client: "dibs-work", host, cwd: process.cwd(), worktree, branch },
     });
     for await (const item of items) {
@@ -111,7 +116,7 @@ class Crew {
     this.#children.add(child);
     const stop = () => {
       if (settledByChild(item.signal.reason)) return;
-      this.#say(item, `stopping the command: ${(item.signal.reason as Error).message}`);
+      this.#say(item, `stopping the command: ${whyStopped(item.signal.reason)}`);
       child.stop();
     };
     item.signal.addEventListener("abort", stop, { once: true });
@@ -119,8 +124,8 @@ class Crew {
     try {
       await this.#settle(item, await child.ended);
     } catch (error) {
-      if (!isDibsError(error, "lease_lost")) throw error;
-      if (!settledByChild(error)) return this.#lost(item);
+      if (!isLost(error)) throw error;
+      if (!settledByChild(error) && !settledByChild(item.signal.reason)) return this.#lost(item);
       this.counts.settled_by_command++;
       this.#say(item, "settled by the command itself");
     } finally {
@@ -164,6 +169,11 @@ class Crew {
   #say(item: WorkItem, what: string): void {
     this.#output.say(`${item.id}  ${shown(item.content)}: ${what}`);
   }
+}
+
+/** With the server's own words, where there are any: they name who holds the task now. */
+function whyStopped({ message, cause }: WorkStopped): string {
+  return isDibsError(cause) ? `${message} ${shown(cause.message)}` : message;
 }
 
 /** The command may settle its task itself, through DIBS_SESSION; then the lease ended as it should. */

@@ -5,10 +5,13 @@ export interface Clock {
   /** Runs `run` once after `delayMs`; gives what `clearTimer` takes. */
   setTimer(run: () => void, delayMs: number): unknown;
   clearTimer(timer: unknown): void;
+  /** The wall clock's milliseconds, by which a sleep is noticed that `nowMs` doesn't count; decides nothing else. */
+  wallMs?(): number;
 }
 
 export const systemClock: Clock = {
   nowMs: () => performance.now(),
+  wallMs: () => Date.now(),
   setTimer: (run, delayMs) => setTimeout(run, delayMs),
   clearTimer: (timer) => clearTimeout(timer as ReturnType<typeof setTimeout>),
 };

@@ -13,8 +13,14 @@ const held = (over: Partial<HeldLease> = {}): HeldLease => ({
   ...over,
 });
 
+/** What is aborted with its signal and never answers by itself. */
+const hang = (signal: AbortSignal) =>
+  new Promise<never>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+
+type Reclaim = (loss: unknown, signal: AbortSignal) => Promise<HeldLease>;
+
 /** A keeper whose heartbeats answer as `beat` says; `sent` has the time of each. */
-function keeperOf(beat: (nth: number, signal: AbortSignal) => Promise<HeldLease>) {
+function keeperOf(beat: (nth: number, signal: AbortSignal) => Promise<HeldLease>, reclaim?: Reclaim) {
   const clock = new ManualClock();
   const sent: number[] = [];
   const startMs = clock.nowMs();
@@ -25,6 +31,7 @@ function keeperOf(beat: (nth: number, signal: AbortSignal) => Promise<HeldLease>
       return beat(sent.length, signal);
     },
     marginMs: () => MARGIN_MS,
+    reclaim,
   });
   return { clock, keeper, sent, startMs };
 }
@@ -57,8 +64,6 @@ describe("a kept lease", () => {
   });
 
   test("a heartbeat that hangs is given up after its interval and sent again", async () => {
-    const hang = (signal: AbortSignal) =>
-      new Promise<never>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     const { clock, keeper, sent } = keeperOf((nth, signal) => (nth === 1 ? hang(signal) : Promise.resolve(held())));
     await keeper.start(clock.nowMs(), held());
     await clock.advance(LEASE_MS);
@@ -92,6 +97,87 @@ describe("a kept lease", () => {
     await keeper.start(clock.nowMs(), held());
     clock.jump(LEASE_MS);
     await clock.advance(0);
+    expect(keeper.signal.reason).toMatchObject({ reason: "lease_unknown" });
+  });
+});
+
+describe("a lost lease that may be claimed again", () => {
+  test("is kept on as the new one", async () => {
+    const { clock, keeper, sent } = keeperOf(
+      async (nth) => (nth === 1 ? Promise.reject(lost()) : held()),
+      async () => held(),
+    );
+    await keeper.start(clock.nowMs(), held());
+    await clock.advance(2 * LEASE_MS);
+    expect(sent).toHaveLength(6);
+    expect(keeper.signal.aborted).toBe(false);
+  });
+
+  test("is given up when that takes 10 s, since the work goes on without a lease meanwhile", async () => {
+    const { clock, keeper } = keeperOf(
+      () => Promise.reject(lost()),
+      (_loss, signal) => hang(signal),
+    );
+    await keeper.start(clock.nowMs(), held());
+    await clock.advance(LEASE_MS / 3 + 9_999);
+    expect(keeper.signal.aborted).toBe(false);
+    await clock.advance(1);
+    expect(keeper.signal.reason).toMatchObject({ reason: "lease_lost", cause: { details: { reason: "superseded" } } });
+    expect(clock.timersSet).toBe(0);
+  });
+
+  test("is claimed once, however many heartbeats find it lost, and again only after one got through", async () => {
+    let tries = 0;
+    const { clock, keeper } = keeperOf(
+      () => Promise.reject(lost()),
+      async () => {
+        tries++;
+        return held();
+      },
+    );
+    await keeper.start(clock.nowMs(), held());
+    const together = [keeper.beat({}), keeper.beat({}), clock.advance(LEASE_MS / 3)];
+    await Promise.allSettled(together);
+    expect(tries).toBe(1);
+    expect(keeper.signal.reason).toMatchObject({ reason: "lease_lost" });
+    expect(clock.timersSet).toBe(0);
+  });
+
+  test("is not, once the holder was told to stop", async () => {
+    let tries = 0;
+    const { clock, keeper } = keeperOf(
+      () => Promise.reject(lost()),
+      async () => {
+        tries++;
+        return held();
+      },
+    );
+    await keeper.start(clock.nowMs(), held());
+    keeper.abort("stopping");
+    await clock.advance(LEASE_MS);
+    expect(tries).toBe(0);
+  });
+
+  test("whose deadline passed while the process stood still is asked for first, for 10 s at most", async () => {
+    const { clock, keeper } = keeperOf(
+      (_nth, signal) => hang(signal),
+      () => Promise.reject(lost()),
+    );
+    await keeper.start(clock.nowMs(), held());
+    clock.jump(10 * LEASE_MS);
+    await clock.advance(9_999);
+    expect(keeper.signal.aborted).toBe(false);
+    await clock.advance(1);
+    expect(keeper.signal.reason).toMatchObject({ reason: "lease_unknown" });
+  });
+
+  test("whose deadline passed while the server couldn't be reached is given up on time", async () => {
+    const { clock, keeper } = keeperOf(
+      () => Promise.reject(unreachable()),
+      async () => held(),
+    );
+    await keeper.start(clock.nowMs(), held());
+    await clock.advance(LEASE_MS - MARGIN_MS);
     expect(keeper.signal.reason).toMatchObject({ reason: "lease_unknown" });
   });
 });

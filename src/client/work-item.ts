@@ -2,30 +2,49 @@ import type { Task } from "../contract/task.js";
 import { systemClock } from "./clock.js";
 import type { DibsSession, Input, Output } from "./dibs.js";
 import { isLost, LeaseKeeper, type WorkStopped } from "./lease-keeper.js";
+import { type HeldTask, proofOf, reclaim } from "./reclaim.js";
 import type { WorkOptions } from "./work.js";
 
 type Fields<N extends "complete_task" | "heartbeat_task"> = Omit<Input<N>, "task_id" | "lease_id" | "fence">;
 
 /** A claimed task in the hand of a work loop. Everything it asks carries the lease it was granted. */
 export class WorkItem {
-  /** The task as the claim gave it. */
-  readonly record: Task;
-  readonly sessionId: string;
-  readonly #session: DibsSession;
+  #held: HeldTask;
   readonly #keeper: LeaseKeeper;
   readonly #loopSignal: AbortSignal | undefined;
   #settlement: Promise<unknown> | undefined;
 
-  constructor(session: DibsSession, record: Task, options: WorkOptions) {
-    this.record = record;
-    this.#session = session;
-    this.sessionId = session.record.id;
+  constructor(held: HeldTask, options: WorkOptions, openSession: (signal: AbortSignal) => Promise<DibsSession>) {
+    this.#held = held;
     this.#loopSignal = options.signal;
+    const { leaseSeconds, reclaimExpired } = options;
     this.#keeper = new LeaseKeeper({
       clock: options.clock ?? systemClock,
-      beat: (fields, signal) => session.heartbeatTask({ ...this.#proof(), ...fields }, { signal }),
+      beat: (fields, signal) => this.session.heartbeatTask({ ...proofOf(this.record), ...fields }, { signal }),
       marginMs: (remainingMs) => Math.min(options.marginMs ?? 1_000, remainingMs / 5),
+      reclaim:
+        reclaimExpired &&
+        (async (loss, signal) => {
+          const lost = this.#held;
+          this.#held = await reclaim(lost, loss, { leaseSeconds, openSession, signal });
+          reclaimExpired(this, lost.record);
+          return this.record;
+        }),
     });
+  }
+
+  /** The task as its claim gave it: the latest, where `reclaimExpired` let it be claimed again. */
+  get record(): Task {
+    return this.#held.record;
+  }
+
+  /** For the loop: the session that holds it. */
+  get session(): DibsSession {
+    return this.#held.session;
+  }
+
+  get sessionId(): string {
+    return this.session.record.id;
   }
 
   get id(): string {
@@ -46,17 +65,17 @@ export class WorkItem {
 
   /** Finishes the task. `result` is any JSON. Throws `lease_lost` when it was not ours any more. */
   complete(result?: Fields<"complete_task">["result"]): Promise<Output<"complete_task">> {
-    return this.#settle(() => this.#session.completeTask({ ...this.#proof(), result }));
+    return this.#settle(() => this.session.completeTask({ ...proofOf(this.record), result }), { anew: true });
   }
 
   /** Says that the work failed; with `retry` the task opens again as long as attempts are left. */
   fail(reason: string, options: { readonly retry?: boolean } = {}): Promise<Output<"fail_task">> {
-    return this.#settle(() => this.#session.failTask({ ...this.#proof(), reason, retry: options.retry }));
+    return this.#settle(() => this.session.failTask({ ...proofOf(this.record), reason, retry: options.retry }));
   }
 
   /** Gives the task back to the queue, with a note for the next holder. */
   release(handoff?: string): Promise<Output<"release_task">> {
-    return this.#settle(() => this.#session.releaseTask({ ...this.#proof(), handoff }));
+    return this.#settle(() => this.session.releaseTask({ ...proofOf(this.record), handoff }));
   }
 
   /** Tells how far the work is; a `checkpoint` is what the next holder would go on from. Renews the lease. */
@@ -96,12 +115,8 @@ export class WorkItem {
 
   readonly #stopping = (): void => this.#keeper.abort("stopping");
 
-  #proof() {
-    return { task_id: this.record.id, lease_id: this.record.lease_id ?? undefined, fence: this.record.fence };
-  }
-
-  #settle<T>(run: () => Promise<T>): Promise<T> {
-    const settlement = this.#keeper.settle(run);
+  #settle<T>(run: () => Promise<T>, how: { readonly anew?: boolean } = {}): Promise<T> {
+    const settlement = this.#keeper.settle(run, how);
     this.#settlement = settlement;
     return settlement;
   }

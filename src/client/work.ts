@@ -1,4 +1,5 @@
 import { isDibsError } from "../contract/errors.js";
+import type { Task } from "../contract/task.js";
 import { type Clock, pause, systemClock } from "./clock.js";
 import type { Dibs, DibsSession, Input } from "./dibs.js";
 import { isLost } from "./lease-keeper.js";
@@ -20,6 +21,12 @@ export interface WorkOptions {
   readonly session?: Input<"open_session">;
   /** How much earlier than the lease's last known end an item's signal fires. */
   readonly marginMs?: number;
+  /**
+   * Given, a lease that the clock ended (a laptop's sleep) is claimed again, once, before an item's signal fires, if
+   * nobody held the task in between; told then, with the task as it was held before. Only for work that may have gone on
+   * for a while without a lease: without this the signal fires, so that no code runs on unawares.
+   */
+  readonly reclaimExpired?: (item: WorkItem, lost: Task) => void;
   readonly clock?: Clock;
 }
 
@@ -39,7 +46,7 @@ export async function* work(dibs: Dibs, options: WorkOptions): AsyncGenerator<Wo
   try {
     while (!options.signal?.aborted) {
       try {
-        const item = await claim(session, options);
+        const item = await claim(dibs, session, options);
         if (item === "empty") break;
         if (item === "idle") continue;
         let wentOn = false;
@@ -47,7 +54,9 @@ export async function* work(dibs: Dibs, options: WorkOptions): AsyncGenerator<Wo
           yield item;
           wentOn = true;
         } finally {
-          await item.leave(wentOn);
+          await item.leave(wentOn).finally(() => {
+            session = item.session;
+          });
         }
       } catch (error) {
         if (options.signal?.aborted && error === options.signal.reason) break;
@@ -61,10 +70,11 @@ export async function* work(dibs: Dibs, options: WorkOptions): AsyncGenerator<Wo
   }
 }
 
-function openSession(dibs: Dibs, options: WorkOptions): Promise<DibsSession> {
+function openSession(dibs: Dibs, options: WorkOptions, signal?: AbortSignal): Promise<DibsSession> {
   // A lease never outlives its session, so the session must be able to stay silent for a whole lease.
   const ttlSeconds = Math.max(900, options.leaseSeconds ?? 0);
-  return dibs.session({ client: "dibs-client", ttl_seconds: ttlSeconds, ...options.session });
+  const input = { client: "dibs-client", ttl_seconds: ttlSeconds, ...options.session };
+  return dibs.session(input, signal ? { signal } : {});
 }
 
 async function endSession(session: DibsSession, failed: boolean): Promise<void> {
@@ -76,7 +86,7 @@ async function endSession(session: DibsSession, failed: boolean): Promise<void> 
   }
 }
 
-async function claim(session: DibsSession, options: WorkOptions): Promise<WorkItem | "idle" | "empty"> {
+async function claim(dibs: Dibs, session: DibsSession, options: WorkOptions): Promise<WorkItem | "idle" | "empty"> {
   const clock = options.clock ?? systemClock;
   const sentAtMs = clock.nowMs();
   const input: Input<"claim_next_task"> = {
@@ -87,7 +97,7 @@ async function claim(session: DibsSession, options: WorkOptions): Promise<WorkIt
   };
   const task = await claimed(session, input, options.signal);
   if (task) {
-    const item = new WorkItem(session, task, options);
+    const item = new WorkItem({ session, record: task }, options, (signal) => openSession(dibs, options, signal));
     return (await item.start(sentAtMs)) ? item : "idle";
   }
   if (options.stopWhenEmpty) return "empty";

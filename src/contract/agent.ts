@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { AGENT_NAME, AGENT_NAME_RULE } from "./agent-name.js";
 import { cursor, id, limit, visibleText, whole } from "./fields.js";
 import { defineOperation, ROLES } from "./operation.js";
 
@@ -16,7 +17,7 @@ export const agent = z.object({
 export type Agent = z.output<typeof agent>;
 
 const agentWithKey = agent.extend({ key: z.string().describe("The secret key; it is shown this once.") });
-const name = z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, "must be 1..64 of letters, digits, dot, underscore, hyphen");
+const name = z.string().regex(AGENT_NAME, AGENT_NAME_RULE);
 const byAgent = { agent_id: id("the agent") } as const;
 const described = { display_name: visibleText(200), description: visibleText(2000) } as const;
 const role = z.enum(ROLES);
@@ -97,11 +98,18 @@ export const agentOperations = {
   }),
   delete_agent: defineOperation({
     name: "delete_agent",
-    summary: "Delete an agent; with `force` what it holds is revoked in the same transaction.",
+    summary:
+      "Delete an agent; with `force` what it holds is revoked in the same transaction. What was assigned to it and is not closed is anybody's.",
     method: "DELETE",
     path: "/v1/agents/:agent_id",
     input: () => z.strictObject({ ...byAgent, force: z.boolean().optional() }),
-    output: () => z.object({ deleted: z.literal(true), id: z.string(), tasks_released: z.number() }),
+    output: () =>
+      z.object({
+        deleted: z.literal(true),
+        id: z.string(),
+        tasks_released: z.number(),
+        tasks_unassigned: z.number().describe("Tasks that only it could have claimed."),
+      }),
     errors: ["not_found", "agent_has_claims"],
     role: "admin",
     effect: "write",

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { DibsError } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
+import { unassignAll } from "./assignments.js";
 import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
 import { record } from "./events.js";
@@ -98,7 +99,10 @@ export const update_agent: Handler<Input<"update_agent">> = async (context, inpu
   return { body: await view(context, { ...row, ...change }) };
 };
 
-/** Refused while the agent holds something; forced, it is revoked in the same transaction (R48). */
+/**
+ * Refused while the agent holds something; forced, it is revoked in the same transaction (R48). What was assigned to it
+ * is anybody's.
+ */
 export const delete_agent: Handler<Input<"delete_agent">> = async (context, input) => {
   const row = await agentOf(context, input.agent_id);
   const page = { limit: 1000, after: null };
@@ -116,9 +120,12 @@ export const delete_agent: Handler<Input<"delete_agent">> = async (context, inpu
   const released = await revokeAll(context, row, `${context.agent.name} deleted the agent ${row.name}`);
   for (const session of await context.tx.sessions.openOf(row.id)) await endSession(context, session);
   await endKeys(context, row.id, undefined, context.nowMs);
+  const unassigned = await unassignAll(context, row.id);
+  if (unassigned > 0) context.woke();
   await context.tx.agents.update(row.id, { deleted_at: context.nowMs });
-  await record(context, "agent.deleted", null, { agent_id: row.id, name: row.name, tasks_released: released });
-  return { body: { deleted: true, id: row.id, tasks_released: released } };
+  const freed = { tasks_released: released, tasks_unassigned: unassigned };
+  await record(context, "agent.deleted", null, { agent_id: row.id, name: row.name, ...freed });
+  return { body: { deleted: true, id: row.id, ...freed } };
 };
 
 async function revokeAll(context: Context, agent: AgentRow, reason: string): Promise<number> {

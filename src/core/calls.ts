@@ -1,10 +1,11 @@
 import { agentOperations } from "../contract/agent.js";
 import { type DibsError, isDibsError } from "../contract/errors.js";
-import type { Operation } from "../contract/operation.js";
+import { type Operation, successStatuses } from "../contract/operation.js";
 import { operations } from "../contract/operations.js";
 import { sessionOperations } from "../contract/session.js";
 import { workspaceOperations } from "../contract/workspace.js";
-import { AskAgain, type Context, type Handler } from "./context.js";
+import { Ahead } from "./ahead.js";
+import { AskAgain, type Context, type Handler, type Reply } from "./context.js";
 import { handlers } from "./handlers.js";
 import { Forgetting, hashOf, remember, replay, scopeOf } from "./idempotency.js";
 import { Identities, type Known, requireRole, signOfLife } from "./identity.js";
@@ -58,25 +59,31 @@ export class Calls {
   /** Unacknowledged notices by session, while nobody wrote any. */
   readonly #noticeCounts = new Map<string, number>();
   #noticeWrites = 0;
+  #nowMs = 0;
   #othersVersion = -1;
   #othersQueueVersion = -1;
+
+  /** What the calls' transaction may send with its begin. */
+  ahead(calls: readonly EngineCall[]): Ahead {
+    return new Ahead(calls, this.identities, this.#heads, this.#nowMs);
+  }
 
   /** In the order of the calls; nothing for those that ask again. */
   async perform(
     tx: Tx,
     calls: readonly EngineCall[],
-    asked: Pick<Shared, "mode" | "patient" | "effects" | "touched">,
+    asked: Pick<Shared, "mode" | "patient" | "effects" | "touched"> & { readonly ahead?: Ahead },
   ): Promise<(Outcome | undefined)[]> {
     if (tx.othersVersion !== this.#othersVersion) {
       this.forget();
       this.#othersVersion = tx.othersVersion;
     }
     if (tx.othersQueueVersion !== this.#othersQueueVersion) {
-      this.#heads.spoil();
-      this.#claimsMade.forget();
+      this.forgetQueue();
       this.#othersQueueVersion = tx.othersQueueVersion;
     }
     const due = { more: false };
+    asked.ahead?.teach(this.#claimsMade);
     if (asked.mode === "write") {
       const woken = await wake(tx, WOKEN_PER_CALL * calls.length);
       due.more = woken.more;
@@ -86,7 +93,8 @@ export class Calls {
       }
     }
     const outcomes: (Outcome | undefined)[] = [];
-    this.#heads.expect(calls.reduce((sum, call) => sum + tasksWanted(call), 0));
+    this.#heads.expect(calls);
+    this.#nowMs = tx.nowMs;
     const ahead = { identities: this.identities, heads: this.#heads, claimsMade: this.#claimsMade };
     const writes = asked.mode === "write";
     if (writes) await this.#forgetting.now(tx);
@@ -118,9 +126,13 @@ export class Calls {
 
   forget(): void {
     this.identities.forget();
+    this.#noticeCounts.clear();
+    this.forgetQueue();
+  }
+
+  forgetQueue(): void {
     this.#claimsMade.forget();
     this.#heads.spoil();
-    this.#noticeCounts.clear();
   }
 
   async #context(shared: Shared, call: EngineCall): Promise<Context> {
@@ -201,16 +213,19 @@ export class Calls {
     }
     const reply = await (handlers[call.name] as Handler<unknown>)(context, call.input);
     if (reply.refusal) return refusal(reply.refusal, nowMs, notices);
-    const status = reply.status ?? operation.status ?? 200;
+    const status = statusOf(operation, reply);
     const text = checked(operation, reply.body);
     if (scope !== undefined) await remember(context, scope, bodyHash, reply, status, text);
     return { ok: true, status, text, notices, nowMs, ...extras(reply, nowMs) };
   }
 }
 
-/** Tasks the call takes from the head of the queue, if there are so many. */
-function tasksWanted({ name, input }: EngineCall): number {
-  return name === "claim_next_task" ? Number(input.count ?? 1) : 0;
+/** The status of a success, which its operation must have promised. */
+function statusOf(operation: Operation, reply: Reply): number {
+  const [usual = 200, requested] = successStatuses(operation);
+  if (!reply.requested) return usual;
+  if (requested === undefined) throw new Error(`${operation.name} answered a request, which it never promised.`);
+  return requested;
 }
 
 export function isRead(call: EngineCall): boolean {

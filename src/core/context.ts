@@ -42,7 +42,8 @@ export interface Context {
 /** What a handler answers. */
 export interface Reply {
   readonly body: unknown;
-  readonly status?: number;
+  /** What was done is a request to somebody else; the operation says when (`requestWhen`). */
+  readonly requested?: true;
   readonly nextCursor?: string;
   /** A refusal that keeps what the handler wrote (a late result, a refused write's event). */
   readonly refusal?: DibsError;

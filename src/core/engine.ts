@@ -31,8 +31,8 @@ export class Engine {
     try {
       return await housekeeping.look();
     } finally {
-      // Written past the calls: what they keep of the queue may be no more.
-      this.#calls.forget();
+      // Written past the calls: what they keep of the queue may be no more. What they keep of the callers is.
+      this.#calls.forgetQueue();
     }
   }
 
@@ -119,11 +119,12 @@ export class Engine {
     const effects = { woke: false };
     const taskIds = [...new Set(calls.flatMap(tasksNamed))];
     const changesIdentities = calls.some((call) => CHANGES_IDENTITIES.has(call.name));
+    const ahead = this.#calls.ahead(calls);
     try {
       const outcomes = await this.store.transaction(
         "write",
-        (tx) => this.#calls.perform(tx, calls, { mode: "write", patient, effects, touched: [] }),
-        { taskIds, changesIdentities },
+        (tx) => this.#calls.perform(tx, calls, { mode: "write", patient, effects, touched: [], ahead }),
+        { taskIds, changesIdentities, ahead: (reads) => ahead.read(reads) },
       );
       return { outcomes, woke: effects.woke };
     } catch (fault) {

@@ -3,25 +3,24 @@ import { DibsError } from "../contract/errors.js";
 import { type AdminAction, type AdminResult, runAdmin } from "./admin.js";
 import { Engine } from "./engine.js";
 import { Housekeeping } from "./housekeeping.js";
-
 import type { BatchResult, EngineCall } from "./outcome.js";
 import type { Store } from "./store.js";
-
-const TEND_EVERY_MS = 1_000;
+import { type Beat, tend } from "./tending.js";
 
 /**
  * The engines of one store: as many as it takes transactions at once. Batches start in the order they came in, each on
- * the next engine that is free.
+ * the engine that was freed last: that one remembers most of who calls.
  */
 export class Engines {
   readonly #free: Engine[];
   readonly #queue: ((engine: Engine) => void)[] = [];
   readonly #count: number;
   #closed = false;
+  #closing: Promise<void> | undefined;
   #watch: NodeJS.Timeout | undefined;
   #looking = false;
   #lookAnyway = false;
-  #tending: NodeJS.Timeout | undefined;
+  #stopTending: (() => void) | undefined;
 
   constructor(
     private readonly store: Store,
@@ -44,7 +43,7 @@ export class Engines {
 
   async #onNext<T>(work: (engine: Engine) => Promise<T>): Promise<T> {
     if (this.#closed) throw new DibsError("store_unavailable", "The store was closed; open it again.", {});
-    const engine = this.#free.shift() ?? (await new Promise<Engine>((resolve) => this.#queue.push(resolve)));
+    const engine = this.#free.pop() ?? (await new Promise<Engine>((resolve) => this.#queue.push(resolve)));
     try {
       return await work(engine);
     } finally {
@@ -75,30 +74,26 @@ export class Engines {
     if (changed || anyway) this.onChanged();
   }
 
-  /** From now on does what is due also when nobody calls, as a server should. */
-  tend(): void {
+  /** From now on does what is due also when nobody calls, as a server should; told of faults that nobody else is. */
+  tend(onFault: (cause: string) => void, beat?: Beat): void {
     const housekeeping = new Housekeeping(this.store, randomUUID());
-    let busy = false;
-    this.#tending = setInterval(async () => {
-      if (busy) return;
-      busy = true;
-      try {
-        if (!(await this.#onNext((engine) => engine.tend(housekeeping)))) return;
-        this.onChanged();
-        this.store.announce?.();
-      } catch {
-        // Nobody waits for it; whoever calls next is told what is wrong, and it is tried again.
-      } finally {
-        busy = false;
-      }
-    }, TEND_EVERY_MS);
-    this.#tending.unref();
+    const look = async () => {
+      if (!(await this.#onNext((engine) => engine.tend(housekeeping)))) return;
+      this.onChanged();
+      this.store.announce?.();
+    };
+    this.#stopTending = tend(look, onFault, beat);
   }
 
   /** Resolves when all that was asked for is done; nothing may be asked for after it. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     clearInterval(this.#watch);
-    clearInterval(this.#tending);
+    this.#stopTending?.();
     this.#closed = true;
     const all: Promise<unknown>[] = [];
     for (let nth = 0; nth < this.#count; nth += 1) {

@@ -1,10 +1,13 @@
-import { DibsError, isDibsError } from "../contract/errors.js";
+import { AGENT_NAME, AGENT_NAME_RULE } from "../contract/agent-name.js";
+import { DibsError, invalidInput, isDibsError } from "../contract/errors.js";
 import type { Caller, Operation } from "../contract/operation.js";
 import { ROLES, type Role } from "../contract/operation.js";
 import { SETTINGS_DEFAULT, type Settings } from "../contract/workspace.js";
 import { newId, sha256 } from "./ids.js";
+import type { EngineCall } from "./outcome.js";
 import type { AgentRow, KeyRow, ProjectRow, SessionRow, WorkspaceRow } from "./rows.js";
 import type { Tx } from "./store.js";
+import type { QueueFilter } from "./verbs.js";
 
 export const DEFAULT_WORKSPACE = "default";
 export const DEFAULT_PROJECT = "default";
@@ -17,6 +20,11 @@ export interface Known {
   readonly role: Role;
   readonly settings: Settings;
 }
+
+type FileIdentity = Extract<Caller["identity"], { kind: "file" }>;
+
+const fileAgentKey = ({ agent, workspace = DEFAULT_WORKSPACE }: FileIdentity) =>
+  `${workspace}/${String(agent).toLowerCase()}`;
 
 interface CachedKey {
   readonly key: KeyRow;
@@ -54,6 +62,22 @@ export class Identities {
     }
   }
 
+  /** Whose queue a claim will look into, as far as the caller and the project are remembered. */
+  queueOf({ caller, input }: Pick<EngineCall, "caller" | "input">): QueueFilter | undefined {
+    const known = this.#remembered(caller.identity);
+    if (!known) return undefined;
+    const { id: agentId, workspace_id: workspaceId } = known.agent;
+    const project = input.project_id === undefined ? null : this.#projects.get(`${workspaceId}/${input.project_id}`);
+    if (project === undefined) return undefined;
+    return { workspaceId, agentId, projectId: project?.id ?? null, labels: (input.labels ?? []) as string[] };
+  }
+
+  #remembered(identity: Caller["identity"]): Known | undefined {
+    if (identity.kind === "file") return this.#fileAgents.get(fileAgentKey(identity));
+    if (identity.kind !== "key") return undefined;
+    return this.#agents.get(this.#keys.get(identity.key)?.agentId ?? "");
+  }
+
   /** A project by id or key. */
   async project(tx: Tx, workspaceId: string, idOrKey: string): Promise<ProjectRow | undefined> {
     const name = `${workspaceId}/${idOrKey}`;
@@ -65,7 +89,7 @@ export class Identities {
   /** The caller's agent, or 401; one answer for unknown, expired and revoked keys alike. */
   async identify(tx: Tx, identity: Caller["identity"], mode: "read" | "write"): Promise<Known> {
     if (identity.kind === "file") {
-      return this.#fileAgent(tx, identity.agent, identity.workspace ?? DEFAULT_WORKSPACE, mode);
+      return this.#fileAgent(tx, identity, mode);
     }
     const agentId =
       identity.kind === "key" ? await this.#agentOfKey(tx, identity.key) : await agentOfCookie(tx, identity.token);
@@ -98,8 +122,12 @@ export class Identities {
     return known;
   }
 
-  async #fileAgent(tx: Tx, name: string, workspaceName: string, mode: "read" | "write"): Promise<Known> {
-    const cacheKey = `${workspaceName}/${name.toLowerCase()}`;
+  async #fileAgent(tx: Tx, identity: FileIdentity, mode: "read" | "write"): Promise<Known> {
+    const { agent: name, workspace: workspaceName = DEFAULT_WORKSPACE } = identity;
+    if (typeof name !== "string" || !AGENT_NAME.test(name)) {
+      throw invalidInput("agent", `${AGENT_NAME_RULE}; name the caller so (on the command line with DIBS_AGENT)`);
+    }
+    const cacheKey = fileAgentKey(identity);
     const cached = this.#fileAgents.get(cacheKey);
     if (cached) return cached;
     const workspace = await tx.workspaces.byName(workspaceName);

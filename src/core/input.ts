@@ -1,10 +1,7 @@
 import type { z } from "zod";
 import { DibsError } from "../contract/errors.js";
+import { BODY, shapeFault } from "../contract/json-shape.js";
 import type { Operation } from "../contract/operation.js";
-
-const DEPTH_MAX = 32;
-// They name an object's machinery in JavaScript: parsing drops the one without a word, merging trips over both.
-const FORBIDDEN_NAMES = new Set(["__proto__", "constructor"]);
 
 interface Mistake {
   readonly field: string;
@@ -13,13 +10,14 @@ interface Mistake {
 
 /**
  * The input as the operation defines it, or `invalid_input` naming every wrong field, its limit and the remedy. Text
- * with NUL or lone surrogates is refused wherever it stands (R60): no store keeps it, and no screen shows it.
+ * with NUL or lone surrogates is refused wherever it stands (R60).
  */
 export function parseInput(operation: Operation, raw: unknown): Record<string, unknown> {
   if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
-    throw invalid([{ field: "(body)", message: "must be a JSON object, as {}" }]);
+    throw invalid([{ field: BODY, message: "must be a JSON object, as {}" }]);
   }
-  refuseHostileText(raw, "", 0);
+  const fault = shapeFault(raw, "", 1, hostileText);
+  if (fault !== undefined) throw invalid([fault]);
   const given = operation.nulls === "absent" ? withoutNulls(raw) : raw;
   const parsed = operation.input.safeParse(given);
   if (parsed.success) return parsed.data as Record<string, unknown>;
@@ -60,7 +58,7 @@ function describe(issue: z.core.$ZodIssue, operation: Operation, given: object):
     return [{ field: path, message: `is required and ${said}` }];
   }
   const cleared = value === null && operation.nulls === "clear" && issue.path.length === 1;
-  return [{ field: path || "(body)", message: cleared ? `${said}; it can't be cleared` : said }];
+  return [{ field: path || BODY, message: cleared ? `${said}; it can't be cleared` : said }];
 }
 
 /** What would be right, where the schema has no words of its own. */
@@ -100,24 +98,8 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], value);
 }
 
-function refuseHostileText(value: unknown, path: string, depth: number): void {
-  if (typeof value === "string") {
-    const at = path || "(body)";
-    if (value.includes("\0")) throw invalid([{ field: at, message: "must not contain NUL (U+0000); remove it" }]);
-    if (!value.isWellFormed()) {
-      throw invalid([{ field: at, message: "must be well-formed Unicode; it has half of a surrogate pair" }]);
-    }
-    return;
-  }
-  if (typeof value !== "object" || value === null) return;
-  if (depth >= DEPTH_MAX)
-    throw invalid([{ field: path, message: `must not be nested deeper than ${DEPTH_MAX} levels` }]);
-  for (const [key, item] of Object.entries(value)) {
-    const at = path ? `${path}.${key}` : key;
-    refuseHostileText(key, at, depth);
-    if (FORBIDDEN_NAMES.has(key)) {
-      throw invalid([{ field: at, message: "is a name that no field may have; choose another" }]);
-    }
-    refuseHostileText(item, at, depth + 1);
-  }
+/** Text that no store keeps, and no screen shows. */
+function hostileText(text: string): string | undefined {
+  if (text.includes("\0")) return "must not contain NUL (U+0000); remove it";
+  return text.isWellFormed() ? undefined : "must be well-formed Unicode; it has half of a surrogate pair";
 }

@@ -9,7 +9,7 @@ import { QUEUE, type TaskRow, withChange } from "./rows.js";
 import type { Tx } from "./store.js";
 import { OUT_OF_QUEUE, queuePlace, taskState } from "./task-state.js";
 import { ATTEMPTS_EXHAUSTED, iso } from "./task-view.js";
-import type { TaskChange } from "./verbs.js";
+import type { LeaseChange, TaskChange } from "./verbs.js";
 
 /**
  * The one module that grants, renews and ends leases (R44). Callers decide whether something may be held; here is what
@@ -31,32 +31,22 @@ export function leaseSecondsOf(context: Context, asked: number | undefined): num
   return asked;
 }
 
-/** Grants a free task to the session: new lease, next fence, one more attempt (R4). */
-export async function grant(context: Context, row: TaskRow, leaseSeconds: number): Promise<TaskRow> {
-  const session = await context.holder();
-  const { nowMs } = context;
-  const leaseId = newId(nowMs);
-  const fence = row.fence + 1;
+/** What a grant makes of a free task: new lease, next fence, one more attempt (R4). */
+export function granted(
+  row: TaskRow,
+  holder: { readonly agentId: string; readonly sessionId: string },
+  leaseSeconds: number,
+  nowMs: number,
+) {
   const untilMs = nowMs + leaseSeconds * 1000;
-  const taken = await context.tx.leases.grant(row, {
-    leaseId,
-    fence,
-    agentId: context.agent.id,
-    sessionId: session.id,
-    leaseSeconds,
-    untilMs,
-    nowMs,
-  });
-  // The transaction read the row as free; if the statement disagrees, an invariant is broken and nothing may be granted.
-  if (!taken) throw new Error(`Task ${row.id} was read as free but could not be granted.`);
-  const granted = withChange(row, {
-    status: "claimed",
+  return {
+    status: "claimed" as const,
     queue: QUEUE.sleeping,
     wakes_at: untilMs,
-    lease_id: leaseId,
-    fence,
-    holder_agent: context.agent.id,
-    holder_session: session.id,
+    lease_id: newId(nowMs),
+    fence: row.fence + 1,
+    holder_agent: holder.agentId,
+    holder_session: holder.sessionId,
     claimed_at: nowMs,
     lease_seconds: leaseSeconds,
     lease_until: untilMs,
@@ -65,24 +55,39 @@ export async function grant(context: Context, row: TaskRow, leaseSeconds: number
     state: "working",
     version: row.version + 1,
     updated_at: nowMs,
-    session_expires_at: session.expires_at,
-  });
-  context.tx.tasks.keep(granted);
-  await record({ ...context, session }, "task.claimed", granted, {
-    lease_id: leaseId,
-    fence,
-    lease_seconds: leaseSeconds,
-    attempt: granted.attempts,
-  });
-  return granted;
+  };
 }
 
-/** Renews what the session holds: same lease, same fence, and the later of the present end and now + length (R5). */
+/** What a renewal makes of a held task: same lease, same fence, the later of the present end and now + length (R5). */
+export function renewed(row: TaskRow, leaseSeconds: number, nowMs: number) {
+  const untilMs = Math.max(row.lease_until ?? 0, nowMs + leaseSeconds * 1000);
+  return { lease_until: untilMs, wakes_at: untilMs, lease_seconds: leaseSeconds };
+}
+
+/** Grants a free task to the session. */
+export async function grant(context: Context, row: TaskRow, leaseSeconds: number): Promise<TaskRow> {
+  const session = await context.holder();
+  const holder = { agentId: context.agent.id, sessionId: session.id };
+  const becomes = granted(row, holder, leaseSeconds, context.nowMs);
+  // The transaction read the row as free; if the statement disagrees, an invariant is broken and nothing may be granted.
+  if (!(await context.tx.leases.grant(row, becomes))) {
+    throw new Error(`Task ${row.id} was read as free but could not be granted.`);
+  }
+  const after = Object.assign(withChange(row, becomes), { session_expires_at: session.expires_at });
+  context.tx.tasks.keep(after);
+  const { lease_id, fence, attempts: attempt } = becomes;
+  const data = { lease_id, fence, lease_seconds: leaseSeconds, attempt };
+  await record({ ...context, session }, "task.claimed", after, data);
+  return after;
+}
+
+/** Renews what the session holds. */
 export async function renew(context: Context, row: TaskRow, leaseSeconds: number): Promise<TaskRow> {
-  const untilMs = Math.max(row.lease_until ?? 0, context.nowMs + leaseSeconds * 1000);
-  const renewed = await context.tx.leases.renew(row, leaseSeconds, untilMs, context.nowMs);
-  if (!renewed) throw (await leaseLost(context, row, { lease_id: row.lease_id ?? undefined })).refusal;
-  const after = withChange(row, { lease_until: untilMs, wakes_at: untilMs, lease_seconds: leaseSeconds });
+  const becomes = renewed(row, leaseSeconds, context.nowMs);
+  if (!(await context.tx.leases.renew(row, context.nowMs, becomes))) {
+    throw (await leaseLost(context, row, { lease_id: row.lease_id ?? undefined })).refusal;
+  }
+  const after = withChange(row, becomes);
   context.tx.tasks.keep(after);
   return after;
 }
@@ -109,8 +114,7 @@ export async function endByHolder(
   row: TaskRow,
   becomes: TaskChange & { status: TaskRow["status"] },
 ): Promise<TaskRow> {
-  const how = { live: true, nowMs: context.nowMs, lapsedUntilMs: null };
-  return end(context.tx, row, how, counted(context, row, becomes));
+  return end(context.tx, row, { live: true, nowMs: context.nowMs }, counted(context, row, becomes));
 }
 
 /** The change, which its caller made for this call, with what every change of a task writes. */
@@ -129,20 +133,18 @@ export async function endByForce(
   row: TaskRow,
   becomes: TaskChange & { status: TaskRow["status"] },
 ): Promise<TaskRow> {
-  const how = { live: false, nowMs: context.nowMs, lapsedUntilMs: null };
-  return end(context.tx, row, how, counted(context, row, becomes));
+  return end(context.tx, row, { live: false, nowMs: context.nowMs }, counted(context, row, becomes));
 }
 
 async function end(
   tx: Tx,
   row: TaskRow,
-  how: { live: boolean; nowMs: number; lapsedUntilMs: number | null },
-  becomes: TaskChange & { status: TaskRow["status"] },
+  how: { live: boolean; nowMs: number },
+  becomes: LeaseChange & { status: TaskRow["status"] },
 ): Promise<TaskRow> {
   const ended = await tx.leases.end(row, how, becomes);
   if (!ended) throw new Error(`Lease ${row.lease_id} of task ${row.id} was read as held but could not be ended.`);
-  const lapse = how.lapsedUntilMs === null ? {} : { lapsed: 1, lease_until: how.lapsedUntilMs };
-  return Object.assign(withChange(row, becomes), lapse);
+  return withChange(row, becomes);
 }
 
 /**
@@ -156,9 +158,10 @@ export async function lapse(tx: Tx, row: TaskRow): Promise<TaskRow> {
   const place = state.status === "open" ? queuePlace(row, tx.nowMs) : OUT_OF_QUEUE;
   const closing = state.status === "open" ? {} : { closed_at: endedMs };
   const said = row.state_detail === null ? { state: null } : { state: null, state_detail: null };
-  const change = { status: state.status, ...place, ...closing, cancel_requested: 0, ...said };
-  const how = { live: false, nowMs: tx.nowMs, lapsedUntilMs: endedMs };
-  const after = await end(tx, row, how, exhausted ? { ...change, failure_reason: ATTEMPTS_EXHAUSTED } : change);
+  const failure = exhausted ? { failure_reason: ATTEMPTS_EXHAUSTED } : {};
+  const lapsed = { lapsed: 1, lease_until: endedMs };
+  const becomes = { status: state.status, ...lapsed, ...place, ...closing, cancel_requested: 0, ...said, ...failure };
+  const after = await end(tx, row, { live: false, nowMs: tx.nowMs }, becomes);
   const lease = {
     lease_id: row.lease_id,
     fence: row.fence,

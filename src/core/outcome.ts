@@ -74,6 +74,10 @@ export function refusal(error: DibsError, nowMs: number, notices: number): Refus
 /** A fault that is nobody's refusal: the caller learns that there was one, the log learns which. */
 export function internalFault(fault: unknown): Refusal {
   const error = new DibsError("internal", "A fault of Dibs; its log has more.", {});
-  const cause = fault instanceof Error ? (fault.stack ?? fault.message) : String(fault);
-  return { ...refusal(error, 0, 0), cause };
+  return { ...refusal(error, 0, 0), cause: causeOf(fault) };
+}
+
+/** A fault as the log has it. */
+export function causeOf(fault: unknown): string {
+  return fault instanceof Error ? (fault.stack ?? fault.message) : String(fault);
 }

@@ -1,7 +1,8 @@
 import type { Context } from "./context.js";
+import type { EngineCall } from "./outcome.js";
 import type { TaskRow } from "./rows.js";
 import type { Tx } from "./store.js";
-import type { QueueFilter, ReadyLimit } from "./verbs.js";
+import { type QueueFilter, READY_LIMITS, type ReadyLimit } from "./verbs.js";
 
 /**
  * The head of the queue, read ahead. Fifty claims that came together read the next fifty tasks in one statement, not in
@@ -16,9 +17,18 @@ export class QueueHeads {
   /** Agents to whom no ready task is assigned. */
   #withoutOwn = new Set<string>();
 
-  /** How many tasks are claimed together: so many are worth reading at once. */
-  expect(wanted: number): void {
-    this.#limit = wanted <= 1 ? 1 : wanted <= 8 ? 8 : 64;
+  /** How many tasks are claimed together: so many are worth reading at once, and where nodes share a queue no more. */
+  expect(calls: readonly EngineCall[]): void {
+    this.#limit = readyLimitFor(calls.reduce((sum, call) => sum + tasksWanted(call), 0));
+  }
+
+  /** What was read of the queue elsewhere, in this transaction. */
+  learn(filter: QueueFilter, assignedTo: string, rows: readonly TaskRow[]): void {
+    this.#heads.set(keyOf(filter, assignedTo), rows.length === 0 ? NOTHING : [...rows]);
+  }
+
+  learnOwners(agentIds: readonly string[], having: readonly string[]): void {
+    for (const id of agentIds) if (!having.includes(id)) this.#withoutOwn.add(id);
   }
 
   spoil(): void {
@@ -32,8 +42,7 @@ export class QueueHeads {
   async learnOwn(tx: Tx, workspaceId: string, agentIds: readonly string[]): Promise<void> {
     const unknown = agentIds.filter((id) => !this.#withoutOwn.has(id));
     if (unknown.length < 2) return;
-    const having = new Set(await tx.tasks.assignees(workspaceId, unknown));
-    for (const id of unknown) if (!having.has(id)) this.#withoutOwn.add(id);
+    this.learnOwners(unknown, await tx.tasks.assignees(workspaceId, unknown));
   }
 
   /** The best task for the filter, left in place. */
@@ -58,7 +67,7 @@ export class QueueHeads {
   }
 
   async #head(tx: Tx, filter: QueueFilter, assignedTo: string, limit: ReadyLimit): Promise<TaskRow[]> {
-    const key = JSON.stringify([filter.workspaceId, filter.projectId, assignedTo, filter.labels]);
+    const key = keyOf(filter, assignedTo);
     let head = this.#heads.get(key);
     while (head?.[0] && this.#taken.has(head[0].seq)) head.shift();
     // An empty rest says nothing of what lies behind it; an empty reading says that there is nothing.
@@ -70,6 +79,19 @@ export class QueueHeads {
     }
     return head;
   }
+}
+
+export function readyLimitFor(wanted: number): ReadyLimit {
+  return READY_LIMITS.find((limit) => wanted <= limit) ?? 64;
+}
+
+/** Tasks the call takes from the head of the queue, if there are so many. */
+export function tasksWanted({ name, input }: EngineCall): number {
+  return name === "claim_next_task" ? Number(input.count ?? 1) : 0;
+}
+
+function keyOf({ workspaceId, projectId, labels }: QueueFilter, assignedTo: string): string {
+  return JSON.stringify([workspaceId, projectId, assignedTo, labels]);
 }
 
 const NOTHING: TaskRow[] = [];
@@ -93,8 +115,12 @@ export class ClaimsMade {
   async learn(tx: Tx, agentIds: readonly string[]): Promise<void> {
     const unknown = agentIds.filter((id) => !this.#atMost.has(id));
     if (unknown.length < 2) return;
-    for (const id of unknown) this.#atMost.set(id, 0);
-    for (const { agent_id, n } of await tx.claims.countLiveOf(unknown, tx.nowMs)) this.#atMost.set(agent_id, n);
+    this.learnCounts(unknown, await tx.claims.countLiveOf(unknown, tx.nowMs));
+  }
+
+  learnCounts(agentIds: readonly string[], live: readonly { agent_id: string; n: number }[]): void {
+    for (const id of agentIds) this.#atMost.set(id, 0);
+    for (const { agent_id, n } of live) this.#atMost.set(agent_id, n);
   }
 
   /** The agent's live claims, or more, with `wanted` more on their way; exact when they would reach the limit. */

@@ -52,6 +52,8 @@ export interface Wants {
   readonly taskIds?: readonly string[];
   /** It changes who may do what (agents, keys, sessions, settings): nobody else writes meanwhile. */
   readonly changesIdentities?: boolean;
+  /** Reads to be sent with the begin, behind the tasks' locks and before the clock; a store that answers at once has no use for it. */
+  ahead?(reads: Pick<Tx, "tasks" | "claims">): Promise<void>;
 }
 
 /** One transaction: the clock it decides by, and the verbs, one noun a member. */

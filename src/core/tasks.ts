@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { DibsError, invalidInput } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
+import { recordUpdate } from "./assignments.js";
 import { dependedOn, viewOf, viewsOf } from "./blockers.js";
 import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
@@ -115,14 +116,12 @@ export const update_task: Handler<Input<"update_task">> = async (context, input)
   await context.tx.tasks.update(row, change);
   const after = withChange(row, change);
   if (input.labels !== undefined) await context.tx.tasks.setLabels(after, JSON.parse(after.labels));
-  const assigned = after.assigned_to !== row.assigned_to;
   const fields = Object.keys(input).filter(
     (key) => key !== "task_id" && input[key as keyof typeof input] !== undefined,
   );
   const waits = edges ? await writeEdges(context, row, edges) : {};
-  await record(context, "task.updated", after, { fields, ...waits });
+  await recordUpdate(context, row, after, fields, waits);
   if (edges) await sayWaiting(context, row, after, edges.added);
-  if (assigned) await record(context, "task.assigned", after, { assigned_to_agent_id: after.assigned_to || null });
   context.woke();
   return { body: await viewOf(context, after) };
 };

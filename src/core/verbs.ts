@@ -83,7 +83,8 @@ export interface SessionVerbs {
 }
 
 /** How far a claim looks ahead: alone it needs one task, in company as many as are asked for together. */
-export type ReadyLimit = 1 | 8 | 64;
+export const READY_LIMITS = [1, 4, 8, 16, 24, 32, 48, 64] as const;
+export type ReadyLimit = (typeof READY_LIMITS)[number];
 
 /** Whose queue a claim looks into. */
 export interface QueueFilter {
@@ -142,6 +143,8 @@ export interface TaskVerbs {
   assignees(workspaceId: string, agentIds: readonly string[]): Awaitable<string[]>;
   /** What the sessions hold that ends before a third of its lease's length has passed; not locked. */
   expiring(sessionIds: readonly string[], nowMs: number): Awaitable<TaskRow[]>;
+  /** What is not closed and assigned to the agent, oldest first, behind that sequence number. */
+  assignedTo(workspaceId: string, agentId: string, afterSeq: number, limit: number): Awaitable<TaskRow[]>;
   heldBySession(agentId: string, sessionId: string): Awaitable<TaskRow[]>;
   heldByAgent(agentId: string): Awaitable<TaskRow[]>;
   /** In all workspaces. */
@@ -183,34 +186,43 @@ export type TaskChange = Partial<
   >
 >;
 
-/** What a grant writes. */
-export interface Grant {
-  readonly leaseId: string;
-  readonly fence: number;
-  readonly agentId: string;
-  readonly sessionId: string;
-  readonly leaseSeconds: number;
-  readonly untilMs: number;
-  readonly nowMs: number;
-}
+/** The columns of a task that are its lease. */
+export type LeaseColumns = Pick<
+  TaskRow,
+  | "lease_id"
+  | "fence"
+  | "holder_agent"
+  | "holder_session"
+  | "claimed_at"
+  | "lease_seconds"
+  | "lease_until"
+  | "lapsed"
+  | "attempts"
+>;
 
-/** Called by core/leases.ts alone (R44). Each answers whether the row was still as the caller read it. */
+/** What a task is from now on, with its lease: made by core/leases.ts alone, written as it is. */
+export type LeaseChange = TaskChange & Partial<LeaseColumns>;
+
+/**
+ * Called by core/leases.ts alone (R44). What is written is the caller's; the store adds what the row must still be, in
+ * the statement itself, and answers whether it was.
+ */
 export interface LeaseVerbs {
-  /** Takes the task unless it was taken or its fence moved since the row was read. */
-  grant(row: TaskRow, grant: Grant): Awaitable<boolean>;
+  /** Unless the task was taken or its fence moved since the row was read. */
+  grant(row: TaskRow, becomes: LeaseChange & LeaseColumns): Awaitable<boolean>;
   duty(name: string): Awaitable<Duty | undefined>;
   /** Unless another has it now, checked in the statement itself. */
   takeDuty(name: string, holder: string, untilMs: number, nowMs: number): Awaitable<boolean>;
-  /** Only while the lease lives, checked in the statement itself (R3). */
-  renew(row: TaskRow, leaseSeconds: number, untilMs: number, nowMs: number): Awaitable<boolean>;
+  /** Only while the lease lives (R3). */
+  renew(row: TaskRow, nowMs: number, becomes: LeaseChange): Awaitable<boolean>;
   /**
-   * Ends the lease and says what the task is from now on. `live: true` demands that the lease still lives
-   * (a holder's own write); `false` that it is still this lease (force, takeover, lapse).
+   * `live: true` demands that the lease still lives (a holder's own write); `false` that it is still this lease (force,
+   * takeover, lapse).
    */
   end(
     row: TaskRow,
-    how: { live: boolean; nowMs: number; lapsedUntilMs: number | null },
-    becomes: TaskChange & { status: TaskRow["status"] },
+    how: { live: boolean; nowMs: number },
+    becomes: LeaseChange & { status: TaskRow["status"] },
   ): Awaitable<boolean>;
   /** Adds to the fence of every task there is; returns how many there are. */
   liftFences(by: number): Awaitable<number>;

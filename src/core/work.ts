@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { DibsError } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
+import { withoutGoneAssignee } from "./assignments.js";
 import { viewOf } from "./blockers.js";
 import { requireReason } from "./claiming.js";
 import type { Context, Handler, Reply } from "./context.js";
@@ -207,7 +208,7 @@ export const cancel_task: Handler<Input<"cancel_task">> = async (context, input)
 async function requestCancel(context: Context, row: TaskRow, reason: string | null): Promise<Reply> {
   const own = row.created_by === context.agent.id || roleAtLeast(context.role, "coordinator");
   if (!own) throw await heldByOther(context, row);
-  if (row.cancel_requested === 1) return { ...(await view(context, row)), status: 202 };
+  if (row.cancel_requested === 1) return { ...(await view(context, row)), requested: true };
   // Who asked is kept where the closing agent stands, for when the request takes effect.
   const asked = { cancel_requested: 1, cancel_reason: reason, closed_by: context.agent.id };
   const change = { ...asked, version: row.version + 1, updated_at: context.nowMs };
@@ -223,7 +224,7 @@ async function requestCancel(context: Context, row: TaskRow, reason: string | nu
     message: `${context.agent.name} asks you to stop ${quoted(row)}${reason ? `: ${reason}` : ""}. Release or cancel it.`,
     data: JSON.stringify({ lease_id: row.lease_id, reason }),
   });
-  return { ...(await view(context, after)), status: 202 };
+  return { ...(await view(context, after)), requested: true };
 }
 
 /** Changes a task nobody holds; a lease that lapsed unnoticed is put on record first. */
@@ -233,13 +234,19 @@ async function changeUnheld(context: Context, row: TaskRow, change: TaskChange):
   return withChange(row, versioned);
 }
 
+/** What a closed task is once it is open again: as new, and no one's who is no more. */
+async function openedAgain(context: Context, row: TaskRow): Promise<TaskChange> {
+  const gone = await withoutGoneAssignee(context, row);
+  return { ...reopened(context, row), attempts: 0, failure_reason: null, ...gone };
+}
+
 export const reopen_task: Handler<Input<"reopen_task">> = async (context, input) => {
   const row = await taskOf(context, input.task_id);
   const state = taskState(row, context.nowMs);
   if (state.held) throw await heldByOther(context, row);
   if (state.status === "open") return view(context, row);
   await mayChange(context, row);
-  const fresh = { ...reopened(context, row), attempts: 0, failure_reason: null, result: null, cancel_reason: null };
+  const fresh = { ...(await openedAgain(context, row)), result: null, cancel_reason: null };
   const after = await changeUnheld(context, row, fresh);
   await record(context, "task.reopened", after, { reason: input.reason ?? null, was: state.status });
   await blockerMoved(context, row, after);
@@ -255,7 +262,7 @@ export const retry_task: Handler<Input<"retry_task">> = async (context, input) =
   if (state.status === "open") return view(context, row);
   if (state.status !== "failed")
     throw (await refusalToClaim(context, row)) ?? new Error("A closed task gave no refusal.");
-  const after = await changeUnheld(context, row, { ...reopened(context, row), attempts: 0, failure_reason: null });
+  const after = await changeUnheld(context, row, await openedAgain(context, row));
   await record(context, "task.retried", after, { reason: input.reason });
   context.woke();
   return view(context, after);

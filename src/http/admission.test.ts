@@ -26,7 +26,7 @@ function refusal(work: () => void): TooMany | undefined {
 function admitted(count: number, credential: Credential, { heartbeat = false, connection = HOME } = {}): number {
   let let_in = 0;
   for (let call = 0; call < count; call += 1) {
-    if (!refusal(() => admission.enter(credential, connection, heartbeat))) let_in += 1;
+    if (!refusal(() => admission.enter(credential, connection, heartbeat ? "heartbeat" : "call"))) let_in += 1;
   }
   return let_in;
 }
@@ -35,14 +35,14 @@ function admitted(count: number, credential: Credential, { heartbeat = false, co
 function failWithDifferentKeys(count: number): void {
   for (let call = 0; call < count; call += 1) {
     const credential = key(`wrong-${call}-${nowMs}`);
-    if (!refusal(() => admission.rejected(admission.enter(credential, HOME, false), HOME))) continue;
+    if (!refusal(() => admission.rejected(admission.enter(credential, HOME, "call"), HOME))) continue;
   }
 }
 
 describe("the limit of calls (R49)", () => {
   test("lets a burst in, then the steady rate, and refuses with the setting's name and when to come again", () => {
     expect(admitted(100, key("a"))).toBe(20);
-    const refused = refusal(() => admission.enter(key("a"), HOME, false));
+    const refused = refusal(() => admission.enter(key("a"), HOME, "call"));
     expect(refused).toMatchObject({
       code: "rate_limited",
       details: { setting: "DIBS_RATE_LIMIT", limit: 10 },
@@ -61,7 +61,7 @@ describe("the limit of calls (R49)", () => {
 
   test("counts a key on its own connections and on one it shares alike", () => {
     const shared: Connection = { remoteAddress: "127.0.0.1" };
-    for (const name of ["a", "b"]) admission.accepted(admission.enter(key(name), { remoteAddress: "::1" }, false));
+    for (const name of ["a", "b"]) admission.accepted(admission.enter(key(name), { remoteAddress: "::1" }, "call"));
     let let_in = 0;
     for (let call = 0; call < 100; call += 1) {
       for (const name of ["a", "a", "b"]) let_in += admitted(1, key(name), { connection: shared });
@@ -75,6 +75,17 @@ describe("the limit of calls (R49)", () => {
     expect(admitted(100, key("a"), { heartbeat: true })).toBe(20);
   });
 
+  test("lets in what only its body tells while either limit has room, and counts nothing before it is told", () => {
+    const late = () => admission.enter(key("a"), HOME, "by body");
+    for (let call = 0; call < 100; call += 1) late();
+    expect(admitted(100, key("a"))).toBe(20);
+    const visitor = late();
+    expect(refusal(() => admission.count(visitor, "call"))).toBeInstanceOf(TooMany);
+    for (let call = 0; call < 20; call += 1) admission.count(visitor, "heartbeat");
+    expect(refusal(() => admission.count(visitor, "heartbeat"))).toBeInstanceOf(TooMany);
+    expect(refusal(late)).toMatchObject({ details: { setting: "DIBS_RATE_LIMIT" }, retryAfterSeconds: 1 });
+  });
+
   test("a long rest gives no more than the burst", () => {
     admitted(100, key("a"));
     nowMs += 3_600_000;
@@ -85,31 +96,31 @@ describe("the limit of calls (R49)", () => {
 describe("wrong keys", () => {
   test("are limited by client address, however many different ones come", () => {
     failWithDifferentKeys(100);
-    expect(refusal(() => admission.enter(key("another"), HOME, false))?.message).toMatch(
+    expect(refusal(() => admission.enter(key("another"), HOME, "call"))?.message).toMatch(
       /keys or codes that are not valid/,
     );
-    expect(refusal(() => admission.enter(key("another"), { remoteAddress: "192.0.2.1" }, false))).toBeUndefined();
+    expect(refusal(() => admission.enter(key("another"), { remoteAddress: "192.0.2.1" }, "call"))).toBeUndefined();
     nowMs += 1000;
-    expect(refusal(() => admission.enter(key("another"), HOME, false))).toBeUndefined();
+    expect(refusal(() => admission.enter(key("another"), HOME, "call"))).toBeUndefined();
   });
 
   test("never lock out a key that is known to be good", () => {
-    admission.accepted(admission.enter(key("good"), HOME, false));
+    admission.accepted(admission.enter(key("good"), HOME, "call"));
     failWithDifferentKeys(500);
     expect(admitted(1, key("good"))).toBe(1);
   });
 
   test("one that keeps coming is limited alone: a program with a wrong key stops nobody beside it", () => {
     for (let call = 0; call < 1000; call += 1) {
-      refusal(() => admission.rejected(admission.enter(key("stale"), HOME, false), HOME));
+      refusal(() => admission.rejected(admission.enter(key("stale"), HOME, "call"), HOME));
     }
-    expect(refusal(() => admission.enter(key("stale"), HOME, false))).toBeInstanceOf(TooMany);
-    expect(refusal(() => admission.enter(key("stale"), HOME, true))).toBeInstanceOf(TooMany);
+    expect(refusal(() => admission.enter(key("stale"), HOME, "call"))).toBeInstanceOf(TooMany);
+    expect(refusal(() => admission.enter(key("stale"), HOME, "heartbeat"))).toBeInstanceOf(TooMany);
     expect(admitted(1, key("new and good"))).toBe(1);
   });
 
   test("a key that was revoked and is given back has its full rights again", () => {
-    const visitor = admission.enter(key("a"), HOME, false);
+    const visitor = admission.enter(key("a"), HOME, "call");
     admission.rejected(visitor, HOME);
     admission.accepted(visitor);
     expect(admitted(100, key("a"))).toBe(20);

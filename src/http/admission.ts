@@ -80,13 +80,27 @@ export class Admission {
     this.#failures = new RecentMap(capacity);
   }
 
-  /** Lets the caller in and remembers it, or throws `rate_limited`. */
-  enter(credential: Credential, connection: Connection, heartbeat: boolean): Visitor {
+  /**
+   * Lets the caller in and remembers it, or throws `rate_limited`. Where only the body tells what the call counts as, it
+   * comes in while either limit has room, and is counted (`count`) by whoever has read it.
+   */
+  enter(credential: Credential, connection: Connection, counts: "call" | "heartbeat" | "by body"): Visitor {
     const visitor = this.#seenOn(connection, credential) ?? this.#find(credential, connection);
-    const bucket = heartbeat ? visitor.heartbeats : visitor.calls;
-    const waitMs = bucket.takeMs(this.now());
-    if (waitMs > 0) throw visitor.standing === "bad" ? tooManyFailures(waitMs) : this.#tooManyCalls(waitMs);
+    if (counts !== "by body") this.count(visitor, counts);
+    else {
+      const nowMs = this.now();
+      this.#refuseAfter(Math.min(visitor.calls.waitMs(nowMs), visitor.heartbeats.waitMs(nowMs)), visitor);
+    }
     return visitor;
+  }
+
+  /** Counts a call, or throws `rate_limited`. */
+  count(visitor: Visitor, as: "call" | "heartbeat"): void {
+    this.#refuseAfter((as === "heartbeat" ? visitor.heartbeats : visitor.calls).takeMs(this.now()), visitor);
+  }
+
+  #refuseAfter(waitMs: number, visitor: Visitor): void {
+    if (waitMs > 0) throw visitor.standing === "bad" ? tooManyFailures(waitMs) : this.#tooManyCalls(waitMs);
   }
 
   /** Who called last on this connection, if it is the same and in good standing: spares the hash. */

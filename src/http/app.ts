@@ -90,7 +90,7 @@ function doorkeeper({ config }: HttpOptions, admission: Admission) {
       if (route?.open === true) return;
       request.credential = credentialOf(request.raw);
       if (request.credential === undefined) throw noKey();
-      request.visitor = admission.enter(request.credential, request.socket, route?.heartbeat === true);
+      request.visitor = admission.enter(request.credential, request.socket, route?.counts ?? "call");
     },
     close(): void {
       closing = true;

@@ -10,8 +10,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Answers without a key. Everything else, unknown routes included, needs one. */
     open?: boolean;
-    /** Counted by the limit of heartbeats. */
-    heartbeat?: boolean;
+    /** Which limit counts its calls: that of heartbeats, or, where only the body tells, the handler's choice. */
+    counts?: "call" | "heartbeat" | "by body";
   }
   interface FastifyRequest {
     /** Set by the doorkeeper on every request that isn't open. */

@@ -13,9 +13,12 @@ async function start(answer: (request: Request) => Response | Promise<Response>,
   const received: { request: Request; body: string; credential: Credential }[] = [];
   const stub = await StubHttp.start({
     ...options,
-    mcp: async (request, credential) => {
-      received.push({ request, body: await request.clone().text(), credential });
-      return answer(request);
+    mcp: {
+      answer: async (request, credential) => {
+        received.push({ request, body: await request.clone().text(), credential });
+        return answer(request);
+      },
+      isHeartbeat: (message) => (message as { method?: string } | undefined)?.method === "heartbeat",
     },
   });
   running.push(stub);
@@ -88,6 +91,23 @@ describe("/mcp", () => {
     expect(received).toEqual([]);
     expect(await statusWith({})).toBe(200);
     expect(received).toHaveLength(1);
+  });
+
+  test("counts heartbeats apart: a limit of calls never makes leases lapse, nor do heartbeats use it up (R49)", async () => {
+    const { stub, received } = await start(ok, { config: { rateLimitPerSecond: 0.001, rateBurst: 3 } });
+    const statuses = async (body: string, count = 4) => {
+      const got = [];
+      for (let nth = 0; nth < count; nth += 1)
+        got.push((await stub.send("POST", "/mcp", { headers: json, body })).status);
+      return got;
+    };
+    const beat = '{"jsonrpc":"2.0","id":1,"method":"heartbeat"}';
+    expect(await statuses(beat, 1)).toEqual([200]);
+    expect(await statuses(CALL)).toEqual([200, 200, 200, 429]);
+    expect(await statuses(beat)).toEqual([200, 200, 429, 429]);
+    // One limit for each, whatever the way: the interface's own heartbeats are used up, too.
+    expect((await stub.send("POST", `/v1/tasks/${"0".repeat(32)}/heartbeat`)).status).toBe(429);
+    expect(received).toHaveLength(6);
   });
 
   test("a fault of the handler is a problem that says nothing of the inside", async () => {

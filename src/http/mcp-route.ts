@@ -8,21 +8,23 @@ import { disconnectSignal } from "./disconnect.js";
 import { timeText } from "./headers.js";
 import { checkShape } from "./json-body.js";
 import type { CallSeam } from "./operation-routes.js";
-import type { Credential, McpHandler } from "./settings.js";
+import type { Credential, McpSeam } from "./settings.js";
 
 /**
- * `/mcp` for the handler of that room: the same guards, key and limits as everywhere. The key is tried here, with a
- * read, because a tool list would otherwise be shown to anybody with any key. GET and DELETE reach the handler too;
- * a stateless one refuses them in the words its clients expect.
+ * `/mcp` for the handler of that room: the same guards, key and limits as everywhere, heartbeats counted apart (R49).
+ * The key is tried here, with a read, because a tool list would otherwise be shown to anybody with any key. GET and
+ * DELETE reach the handler too; a stateless one refuses them in the words its clients expect.
  */
-export function mountMcp(app: FastifyInstance, mcp: McpHandler, seam: CallSeam): void {
+export function mountMcp(app: FastifyInstance, mcp: McpSeam, seam: CallSeam): void {
   const run = async (request: FastifyRequest, reply: FastifyReply) => {
     try {
+      const message = parsed(request.body as Buffer | undefined);
+      seam.admission.count(request.visitor as Visitor, (await mcp.isHeartbeat(message)) ? "heartbeat" : "call");
       const caller = callerOf(request, reply, false);
       await seam.callText(operations.get_me, {}, caller);
       seam.admission.accepted(request.visitor as Visitor);
-      checkRpcShape(request.body as Buffer | undefined);
-      await sendResponse(reply, await mcp(webRequest(request, reply), request.credential as Credential));
+      checkShape(message);
+      await sendResponse(reply, await mcp.answer(webRequest(request, reply), request.credential as Credential));
     } catch (thrown) {
       noteRefusal(seam.admission, request, thrown);
       seam.sendProblem(reply, thrown);
@@ -32,6 +34,7 @@ export function mountMcp(app: FastifyInstance, mcp: McpHandler, seam: CallSeam):
     method: ["POST", "GET", "DELETE"],
     url: "/mcp",
     exposeHeadRoute: false,
+    config: { counts: "by body" },
     handler: (request, reply) => {
       void run(request, reply);
     },
@@ -39,14 +42,12 @@ export function mountMcp(app: FastifyInstance, mcp: McpHandler, seam: CallSeam):
 }
 
 /** What isn't JSON at all is left to the handler, which knows how its protocol says so. */
-function checkRpcShape(body: Buffer | undefined): void {
-  let value: unknown;
+function parsed(body: Buffer | undefined): unknown {
   try {
-    value = JSON.parse(String(body ?? ""));
+    return JSON.parse(String(body ?? ""));
   } catch {
-    return;
+    return undefined;
   }
-  checkShape(value);
 }
 
 // The credential goes beside the request, not in it; the rest belongs to the connection, which ends here.

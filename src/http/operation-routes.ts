@@ -27,7 +27,7 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => void;
 /** Mounts every operation of the contract at its paths and aliases, under every base. */
 export function mountOperations(app: FastifyInstance, seam: CallSeam): void {
   for (const operation of operationList) {
-    const config = { heartbeat: operation.heartbeat === true };
+    const config = { counts: operation.heartbeat ? ("heartbeat" as const) : ("call" as const) };
     for (const { method, path } of [operation, ...(operation.aliases ?? [])]) {
       const handler = operationHandler(operation, { method, path }, seam);
       for (const base of BASES) app.route({ method, url: underBase(path, base), config, handler });

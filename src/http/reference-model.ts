@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { ERROR_CODES, ERRORS, type ErrorCode } from "../contract/errors.js";
-import { COMMON_ERRORS, type Operation } from "../contract/operation.js";
+import { COMMON_ERRORS, type Operation, successStatuses } from "../contract/operation.js";
 import { operationList } from "../contract/operations.js";
 import { type JsonSchema, jsonSchema, objectSchema, RECORDS, recordSchemas, typeText } from "./json-schema.js";
 import { pathFields, takesQuery } from "./operation-input.js";
@@ -23,6 +23,8 @@ export interface Entry {
   /** All routes that mean this call, the first one first: `POST /v1/tasks/claim`. */
   readonly routes: readonly string[];
   readonly fields: readonly FieldText[];
+  /** The statuses of a success, with when there is another than the usual one. */
+  readonly statuses: string;
   /** What a success answers, in words. */
   readonly answer: string;
   readonly errors: readonly ErrorCode[];
@@ -91,10 +93,16 @@ function entryOf(operation: Operation): Entry {
     operation,
     routes: [operation, ...(operation.aliases ?? [])].map(({ method, path }) => `${method} ${path}`),
     fields: inputFields(operation),
+    statuses: statusText(operation),
     answer: answerText(operation.output),
     errors: operation.errors,
     curl: curlExample(operation),
   };
+}
+
+function statusText(operation: Operation): string {
+  const [usual, requested] = successStatuses(operation);
+  return requested === undefined ? `${usual}` : `${usual}, or ${requested} (${operation.requestWhen})`;
 }
 
 function inputFields(operation: Operation): FieldText[] {

@@ -41,14 +41,14 @@ function section(title: string, body: string): string {
 }
 
 function entryHtml(entry: Entry): string {
-  const { operation, routes, fields, answer } = entry;
+  const { operation, routes, fields, statuses, answer } = entry;
   const refusals = entry.errors.map((error) => `<a href="#${error}"><code>${error}</code></a>`).join(", ");
   return `<article aria-labelledby="${operation.name}">
 <h3 id="${operation.name}">${operation.name}</h3>
 <p>${prose(operation.summary)}</p>
 <p class="routes">${routes.map((route) => `<code>${text(route)}</code>`).join(" ")}</p>
 ${fields.length > 0 ? fieldTable(fields, true) : ""}
-<p>Role: ${operation.role}. Answers ${operation.status ?? 200}: <code>${text(answer)}</code>${operation.paged ? ", in pages" : ""}.
+<p>Role: ${operation.role}. Answers ${text(statuses)}: <code>${text(answer)}</code>${operation.paged ? ", in pages" : ""}.
 ${refusals === "" ? "" : `Refusals: ${refusals}.`}</p>
 <pre><code>${text(entry.curl)}</code></pre>
 </article>`;

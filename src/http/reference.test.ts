@@ -108,6 +108,17 @@ describe("the OpenAPI document", () => {
     expect(Object.keys(held.properties)).toEqual(expect.arrayContaining(["holder", "next", "detail", "error"]));
   });
 
+  test("says where a success may be a request that somebody else has yet to follow: cancel, while it is held", () => {
+    const withRequests = Object.values<object>(document.paths).flatMap((path) =>
+      Object.values(path).filter(({ responses }) => "202" in responses),
+    );
+    expect(withRequests.map(({ operationId }) => operationId)).toEqual(["cancel_task"]);
+    const { 200: done, 202: asked } = withRequests[0].responses;
+    expect(asked.content).toEqual(done.content);
+    expect(asked.description).toMatch(/^A request: while somebody else holds the task/);
+    expect(renderMarkdown()).toContain("Answers 200, or 202 (while somebody else holds the task");
+  });
+
   test("points nowhere that isn't there", () => {
     const refs = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref as string);
     expect(refs.length).toBeGreaterThan(100);

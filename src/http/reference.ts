@@ -19,10 +19,10 @@ export function renderMarkdown(): string {
 }
 
 function entryParts(entry: Entry): string[] {
-  const { operation, routes, fields, answer, errors } = entry;
+  const { operation, routes, fields, statuses, answer, errors } = entry;
   const facts = [
     `Role: ${operation.role}.`,
-    `Answers ${operation.status ?? 200}: ${code(answer)}${operation.paged ? ", in pages" : ""}.`,
+    `Answers ${statuses}: ${code(answer)}${operation.paged ? ", in pages" : ""}.`,
     ...(errors.length > 0 ? [`Refusals: ${errors.map(code).join(", ")}.`] : []),
   ];
   return [

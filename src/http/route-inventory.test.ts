@@ -26,7 +26,7 @@ beforeAll(async () => {
     });
   };
   subscribe("fastify.initialization", watch);
-  stub = await StubHttp.start({ mcp: async () => new Response("never") });
+  stub = await StubHttp.start({ mcp: { answer: async () => new Response("never"), isHeartbeat: () => false } });
   unsubscribe("fastify.initialization", watch);
 });
 afterAll(() => stub[Symbol.asyncDispose]());

@@ -22,8 +22,13 @@ export interface SignIn {
   drop?(token: string): Promise<void>;
 }
 
-/** Answers MCP requests in web-standard form, for the caller whose key stood in the headers. */
-export type McpHandler = (request: Request, credential: Credential) => Promise<Response>;
+/** The MCP surface, which another room has. */
+export interface McpSeam {
+  /** Answers requests in web-standard form, for the caller whose key stood in the headers. */
+  answer(request: Request, credential: Credential): Promise<Response>;
+  /** Whether a message of its protocol, parsed, is a heartbeat and nothing else. */
+  isHeartbeat(message: unknown): boolean | Promise<boolean>;
+}
 
 /** What this room writes to a log: server faults and slow calls, never keys, bodies or query strings. */
 export interface HttpLog {
@@ -37,7 +42,7 @@ export interface HttpOptions {
   /** Throws a `DibsError` (503) while calls would not work. */
   readonly isReady: () => void | Promise<void>;
   readonly config: HttpSettings;
-  readonly mcp?: McpHandler;
+  readonly mcp?: McpSeam;
   /** The built console: index.html and assets/. */
   readonly consoleDir: string;
   /** A pino logger, or anything like one; without it nothing is logged. */

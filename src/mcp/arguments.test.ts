@@ -81,12 +81,14 @@ describe("arguments as MCP clients send them (C66)", () => {
 
   test("JSON text that nests too deep is refused, as the body's own limit can't see into a text", () => {
     const deep = "[".repeat(100_000) + "]".repeat(100_000);
-    expect(mistakesOf({ result: deep }).fields[0]?.field).toBe("result");
-    expect(mistakesOf({ context: `{"a":${deep}}` }).fields[0]?.field).toBe("context");
+    expect(mistakesOf({ result: deep }).fields[0]?.field).toMatch(/^result(\.0){31}$/);
+    expect(mistakesOf({ context: `{"a":${deep}}` }).fields[0]?.field).toMatch(/^context\.a(\.0){30}$/);
   });
 
   test("a member called __proto__ is refused, in JSON text as anywhere", () => {
-    expect(mistakesOf({ context: '{"a":{"__proto__":{"polluted":true}}}' }).fields[0]?.field).toBe("context");
+    expect(mistakesOf({ context: '{"a":{"__proto__":{"polluted":true}}}' }).fields[0]?.field).toBe(
+      "context.a.__proto__",
+    );
     expect(mistakesOf(JSON.parse('{"__proto__":1}')).fields[0]?.field).toBe("__proto__");
   });
 });

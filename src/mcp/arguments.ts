@@ -1,10 +1,7 @@
 import type { z } from "zod";
 import { DibsError } from "../contract/errors.js";
+import { shapeFault } from "../contract/json-shape.js";
 import { type FieldKind, type Fields, fieldKind } from "./field-kinds.js";
-
-/** What holds for a body over HTTP holds for JSON that came inside a text, where no guard of bodies sees it. */
-const DEPTH_MAX = 32;
-const FORBIDDEN_NAMES = new Set(["__proto__", "constructor"]);
 
 interface Mistake {
   field: string;
@@ -104,22 +101,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Free JSON as it may be kept: not too deep, and without names that mean something to JavaScript. */
+/** Free JSON as it may be kept. What came inside a text no guard of bodies has seen. */
 function freeJson(value: unknown, path: string, mistakes: Mistake[]): unknown {
-  const open: [unknown, number][] = [[value, 2]];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const [item, depth] = next;
-    if (typeof item !== "object" || item === null) continue;
-    const forbidden = Object.keys(item).find((name) => FORBIDDEN_NAMES.has(name));
-    const message =
-      depth > DEPTH_MAX
-        ? `must not be nested deeper than ${DEPTH_MAX} levels`
-        : forbidden && `must not have a member called ${forbidden}`;
-    if (message) {
-      mistakes.push({ field: path, message });
-      return undefined;
-    }
-    for (const child of Object.values(item)) open.push([child, depth + 1]);
-  }
-  return value;
+  const fault = shapeFault(value, path, 2);
+  if (fault === undefined) return value;
+  mistakes.push(fault);
+  return undefined;
 }

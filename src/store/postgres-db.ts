@@ -1,6 +1,6 @@
 import type { PoolClient, QueryResult } from "pg";
 import type { SqlValue } from "./driver.js";
-import { insertRows, LOCK_EVENTS, updateRows } from "./postgres-sets.js";
+import { insertEvents, insertRows, updateRows } from "./postgres-sets.js";
 import { type Db, type Dialect, type Guard, KeptTasks, type TaskTable, valuesOf } from "./sql/db.js";
 
 const POSTGRES: Dialect = {
@@ -178,11 +178,16 @@ export class PostgresDb implements Db {
     const events = this.#rows.get("events");
     for (const [table, { columns, conflict, rows }] of this.#rows) {
       if (table === "events" && !withEvents) continue;
-      if (table === "events") this.#sendBehind(LOCK_EVENTS, [JSON.stringify(rows.map(workspaceOf))]);
       const values = rows.map((row) => valuesOf(row, columns));
-      const counted = conflict === "" ? [] : [rows.length];
-      const named = values.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]])));
-      this.#sendBehind(insertRows(table, columns, conflict), [JSON.stringify(named), ...counted]);
+      const named = JSON.stringify(
+        values.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]]))),
+      );
+      if (table === "events") {
+        this.#sendBehind(insertEvents(columns), [JSON.stringify(rows.map(workspaceOf)), named]);
+      } else {
+        const counted = conflict === "" ? [] : [rows.length];
+        this.#sendBehind(insertRows(table, columns, conflict), [named, ...counted]);
+      }
     }
     this.#changed.clear();
     this.#changes = new Map();

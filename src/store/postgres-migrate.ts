@@ -22,7 +22,7 @@ const MIGRATIONS: readonly PostgresMigration[] = [
 ];
 
 /** Any number: whoever migrates holds it, so that nodes that start together migrate once. */
-const MIGRATION_LOCK = 0x64696273;
+export const MIGRATION_LOCK = 0x64696273;
 /** The driver gives up on a query after half a minute; a step may take an hour. */
 const PATIENT = { query_timeout: 3_600_000 } as const;
 
@@ -48,7 +48,8 @@ export async function migratePostgres(
   const before = await schemaState(client, migrations);
   if (before.version >= known) return { from: before.version, to: before.version };
   if (!apply) throw schemaTooOld(before.version, known);
-  await client.query("BEGIN");
+  // Under another isolation, which a database may have as its default, what others did meanwhile would stay unseen.
+  await client.query("BEGIN ISOLATION LEVEL READ COMMITTED");
   try {
     // An index on a large table takes longer than a call may, and so does waiting for the node that makes it.
     await client.query("SET LOCAL statement_timeout = 0");
@@ -129,7 +130,12 @@ async function refuseStepsTooFar(
 
 async function schemaOf(client: Connection): Promise<{ version: number; works_for: number }> {
   const none = { version: 0, works_for: 0 };
-  const { rows } = await client.query("SELECT to_regclass('dibs_schema') IS NOT NULL AS there");
+  // Read from the catalog's table: to_regclass answers from the connection's memory, which after waiting for another
+  // node's migration still said that there is no such table.
+  const { rows } = await client.query(
+    `SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_class WHERE relname = 'dibs_schema'
+     AND relnamespace = ANY (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = ANY (current_schemas(false)))) AS there`,
+  );
   if (!rows[0]?.there) return none;
   const schema = await client.query("SELECT version::int, works_for::int FROM dibs_schema");
   return schema.rows[0] ?? none;

@@ -16,6 +16,8 @@ const CONNECT_MS = 5_000;
 const QUERY_MS = 30_000;
 /** A node that was stopped in the middle of a transaction holds its locks for so long. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
+/** A new connection costs six round trips; agents that think for a minute between two calls should not pay for it. */
+const IDLE_MS = 300_000;
 const LISTEN_AGAIN_MS = 1_000;
 const CHANNEL = "dibs";
 /** Hints of one node are this far apart at least: one wakes everybody who waits. */
@@ -56,7 +58,7 @@ export class PostgresPool {
     this.named = this.#url.searchParams.get("pooler") !== "transaction";
     this.#url.searchParams.delete("pooler");
     this.connectionsMax = settings.connectionsMax ?? CONNECTIONS_MAX;
-    this.#pool = new pg.Pool({ ...this.#config(), max: this.connectionsMax });
+    this.#pool = new pg.Pool({ ...this.#config(), max: this.connectionsMax, idleTimeoutMillis: IDLE_MS });
     // An idle connection that breaks is replaced by the next call that needs one. While one is in use nobody else hears
     // of it, and an error that nobody hears ends the thread.
     this.#pool.on("error", () => {});

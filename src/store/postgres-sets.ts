@@ -25,11 +25,15 @@ export function updateRows(table: string, columns: readonly string[], guard: Gua
 
 /** One statement that inserts many rows, in their order. With a conflict clause, none may be passed over by it. */
 export function insertRows(table: string, columns: readonly string[], conflict: string): string {
+  const { names, rows } = rowsOf(columns);
+  const insert = `INSERT INTO ${table} (${names}) SELECT ${names} FROM ${rows} ORDER BY nth ${conflict}`;
+  return conflict === "" ? insert : mustAll(insert);
+}
+
+function rowsOf(columns: readonly string[]) {
   const names = columns.join(", ");
   const fields = columns.map((column) => `${column} ${typeOf(column)}`).join(", ");
-  const insert = `INSERT INTO ${table} (${names}) SELECT ${names} FROM ROWS FROM (json_to_recordset(?::json) AS (${fields}))
-    WITH ORDINALITY AS r(${names}, nth) ORDER BY nth ${conflict}`;
-  return conflict === "" ? insert : mustAll(insert);
+  return { names, rows: `ROWS FROM (json_to_recordset(?::json) AS (${fields})) WITH ORDINALITY AS r(${names}, nth)` };
 }
 
 function mustAll(statement: string): string {
@@ -37,8 +41,14 @@ function mustAll(statement: string): string {
 }
 
 /**
- * Taken last in a transaction, before its events get their ids, and held to the commit: a reader who has seen an id has
- * seen all lower ones of the workspace. It serializes the commits of a workspace, which batches share.
+ * Inserts events under a lock of their workspaces that is taken before they get their ids, and held to the commit: a
+ * reader who has seen an id has seen all lower ones of the workspace. Sent last in a transaction, as it serializes the
+ * commits of a workspace, which batches share. That the locks are counted makes them come first.
  */
-export const LOCK_EVENTS = `SELECT pg_advisory_xact_lock(hashtextextended(workspace, 1))
-  FROM (SELECT DISTINCT json_array_elements_text(?::json) AS workspace ORDER BY 1) AS workspaces`;
+export function insertEvents(columns: readonly string[]): string {
+  const lock = `SELECT pg_advisory_xact_lock(hashtextextended(workspace, 1)) FROM (SELECT DISTINCT
+    json_array_elements_text(?::json) AS workspace ORDER BY 1) AS workspaces`;
+  const { names, rows } = rowsOf(columns);
+  return `WITH locks AS MATERIALIZED (${lock}), locked AS MATERIALIZED (SELECT count(*) FROM locks)
+    INSERT INTO events (${names}) SELECT ${names} FROM locked, ${rows} ORDER BY nth`;
+}

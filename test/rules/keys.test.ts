@@ -213,7 +213,7 @@ describe("agents that are renamed or deleted while they hold work (C27)", () => 
     const { id } = await fresh.task();
     const { lease_id } = await fresh.claim(id, ann);
     const deleted = await fresh.ask("delete_agent", { agent_id: ann.id, force: true }, fresh.root);
-    expect(deleted).toEqual({ deleted: true, id: ann.id, tasks_released: 1 });
+    expect(deleted).toEqual({ deleted: true, id: ann.id, tasks_released: 1, tasks_unassigned: 0 });
     expect(await fresh.read(id)).toMatchObject({ status: "open", ready: true, lapsed: false });
     expect(await works(fresh, keyOf(ann))).toBe(401);
     const anew = await fresh.worker("Ann");

@@ -142,6 +142,22 @@ describe("roles are cumulative (R46)", () => {
     expect(await fresh.refusal("get_me", {}, nowhere)).toMatchObject({ code: "not_found" });
   });
 
+  test("there it is called what an agent may be called: anything else is refused, and makes nobody", async () => {
+    const fresh = await FreshStore.open();
+    const said = "must be 1..64 of letters, digits, dot, underscore, hyphen; name the caller so";
+    for (const agent of ["", "a b", "a/b", "ünï", "a\n", "a\0", "x".repeat(65), undefined as unknown as string]) {
+      const me = { identity: { kind: "file" as const, agent } };
+      for (const name of ["get_me", "claim_next_task"] as const) {
+        const refused = await fresh.refusal(name, {}, me);
+        expect(refused, String(agent)).toMatchObject({ code: "invalid_input", fields: [{ field: "agent" }] });
+        expect(refused.message).toContain(said);
+      }
+    }
+    expect(await fresh.ask("list_agents", {}, fresh.root)).toHaveLength(1);
+    const longest = { identity: { kind: "file" as const, agent: `A.b_c-${"9".repeat(58)}` } };
+    expect(await fresh.ask("get_me", {}, longest)).toMatchObject({ name: longest.identity.agent });
+  });
+
   test("a wrong key is its own error, never an empty answer (R58)", async () => {
     const fresh = await FreshStore.open();
     await fresh.task();

@@ -97,6 +97,16 @@ describe("a waiting claim wakes within a second of what it can take (R21)", () =
     expect(tookMs).toBeLessThan(1_000);
   });
 
+  test("the deletion of the agent a task was assigned to", async () => {
+    const fresh = await FreshStore.open({ realTime: true });
+    const [ann, ben] = [await fresh.worker("ann"), await fresh.worker("ben")];
+    const { id } = await fresh.task({ assigned_to_agent_id: ben.id });
+    const wake = () => fresh.ask("delete_agent", { agent_id: ben.id }, fresh.root);
+    const { task, tookMs } = await waitFor(fresh, ann, wake);
+    expect(task).toMatchObject({ id });
+    expect(tookMs).toBeLessThan(1_000);
+  });
+
   test("the clock alone: a lapse, not before its instant", async () => {
     const fresh = await FreshStore.open({ realTime: true });
     await fresh.ask("update_workspace", { lease_seconds_min: 1 }, fresh.root);

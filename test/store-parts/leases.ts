@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
-import { takeDuty } from "../../src/core/leases.js";
+import { renewed, takeDuty } from "../../src/core/leases.js";
 import type { TaskRow } from "../../src/core/rows.js";
 import { type Store, StoreConflict } from "../../src/core/store.js";
 import { StoreScene, type StoreUnderTest, sessionRow } from "./scene.js";
 
 const OPEN = { status: "open", queue: 1, wakes_at: null } as const;
-const renewed = { seconds: 60 };
 
 /** Whether a write counted. A store that gathers its writes finds at the commit that it doesn't, and undoes it all. */
 async function taken(written: Promise<boolean>): Promise<boolean> {
@@ -26,9 +25,9 @@ export function leaseTests(make: () => StoreUnderTest): void {
     return { scene, row };
   }
   const renew = (scene: StoreScene, row: TaskRow) =>
-    taken(scene.write(async (tx) => tx.leases.renew(row, renewed.seconds, tx.nowMs + 60_000, tx.nowMs)));
+    taken(scene.write(async (tx) => tx.leases.renew(row, tx.nowMs, renewed(row, 60, tx.nowMs))));
   const end = (scene: StoreScene, row: TaskRow, live: boolean) =>
-    taken(scene.write(async (tx) => tx.leases.end(row, { live, nowMs: tx.nowMs, lapsedUntilMs: null }, OPEN)));
+    taken(scene.write(async (tx) => tx.leases.end(row, { live, nowMs: tx.nowMs }, OPEN)));
   const now = (scene: StoreScene, row: TaskRow) => scene.read(async (tx) => tx.tasks.bySeq(row.seq));
 
   test("a grant writes all that a lease is, counts the attempt, and moves the version", async () => {
@@ -76,7 +75,7 @@ export function leaseTests(make: () => StoreUnderTest): void {
       const asked = spoil === "lease" ? { ...row, lease_id: "another" } : row;
       if (spoil === "silent") {
         // Its lease would live on, had its session not ended before.
-        await scene.write(async (tx) => tx.leases.renew(row, 3600, tx.nowMs + 3_600_000, tx.nowMs));
+        await scene.write(async (tx) => tx.leases.renew(row, tx.nowMs, renewed(row, 3600, tx.nowMs)));
         scene.under.pass(901_000);
       }
       expect(await renew(scene, asked)).toBe(false);
@@ -97,7 +96,8 @@ export function leaseTests(make: () => StoreUnderTest): void {
   test("a recorded lapse keeps the last holder and the true end, until the next grant", async () => {
     const { scene, row } = await held(61_000);
     const until = row.lease_until;
-    await scene.write(async (tx) => tx.leases.end(row, { live: false, nowMs: tx.nowMs, lapsedUntilMs: until }, OPEN));
+    const becomes = { ...OPEN, lapsed: 1, lease_until: until };
+    await scene.write(async (tx) => tx.leases.end(row, { live: false, nowMs: tx.nowMs }, becomes));
     const lapsed = await now(scene, row);
     expect(lapsed).toMatchObject({ status: "open", lapsed: 1, holder_agent: "ann", lease_until: until, queue: 1 });
     const again = await scene.write((tx) => scene.grant(tx, lapsed as TaskRow, 60, "ben"));

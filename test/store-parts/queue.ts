@@ -46,7 +46,7 @@ async function build(scene: StoreScene, tx: Tx, each: Made): Promise<void> {
   // Given back: in the queue again, an attempt the fewer.
   const open = { status: "open", queue: QUEUE.ready, wakes_at: null } as const;
   if (each.fate === "woken" && max_attempts > 1) {
-    await tx.leases.end(held, { live: true, nowMs: tx.nowMs, lapsedUntilMs: null }, open);
+    await tx.leases.end(held, { live: true, nowMs: tx.nowMs }, open);
   }
 }
 

@@ -1,4 +1,5 @@
 import { onTestFinished } from "vitest";
+import { granted } from "../../src/core/leases.js";
 import type { NewTaskRow, TaskRow } from "../../src/core/rows.js";
 import type { Store, Tx } from "../../src/core/store.js";
 import { queuePlace } from "../../src/core/task-state.js";
@@ -20,7 +21,6 @@ export class StoreScene {
   /** The session in which each agent holds. */
   readonly sessions: Record<string, string> = { ann: "ann-s", ben: "ben-s" };
   #tasks = 0;
-  #leases = 0;
 
   private constructor(
     readonly under: StoreUnderTest,
@@ -68,18 +68,10 @@ export class StoreScene {
   }
 
   async grant(tx: Tx, row: TaskRow, seconds = 300, who = "ann"): Promise<TaskRow> {
-    this.#leases += 1;
-    const untilMs = tx.nowMs + seconds * 1000;
-    const lease = {
-      leaseId: `l${this.#leases}`,
-      fence: row.fence + 1,
-      leaseSeconds: seconds,
-      untilMs,
-      nowMs: tx.nowMs,
-    };
-    const granted = await tx.leases.grant(row, { ...lease, agentId: who, sessionId: this.sessions[who] ?? "" });
+    const holder = { agentId: who, sessionId: this.sessions[who] ?? "" };
+    const taken = await tx.leases.grant(row, granted(row, holder, seconds, tx.nowMs));
     const stored = await tx.tasks.bySeq(row.seq);
-    if (!granted || !stored) throw new Error("A task that was open could not be granted.");
+    if (!taken || !stored) throw new Error("A task that was open could not be granted.");
     return stored;
   }
 }

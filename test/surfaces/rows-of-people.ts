@@ -183,11 +183,14 @@ const agents: Row[] = [
     as: "boss",
     given: async (at) => {
       const person = await at.newPerson("holder");
-      await at.held(person);
+      await at.held(person, { assigned_to_agent_id: person.agentId });
       return { input: { agent_id: person.agentId, force: true } };
     },
-    answers: { deleted: true, id: "holder", tasks_released: 1 },
-    leaves: async (at) => expect(await at.ann.dibs.listTasks({ project_id: at.project, ready: true })).toHaveLength(1),
+    answers: { deleted: true, id: "holder", tasks_released: 1, tasks_unassigned: 1 },
+    leaves: async (at) =>
+      expect(await at.ann.dibs.listTasks({ project_id: at.project, ready: true })).toMatchObject([
+        { assigned_to_agent_id: null },
+      ]),
   },
   {
     does: "gives an agent a new key, while the old one works on for a time (R48)",

@@ -30,11 +30,22 @@ const ENTRANCES: readonly Entrance[] = [
 
 /** What REST says is what everybody has to say; asked once a row, in a world of its own. */
 let model: World;
+let document: Promise<Record<string, object>> | undefined;
 const said = new Map<Row, Promise<Heard>>();
 beforeAll(async () => {
   model = await openWorld();
 });
 afterAll(() => model.close());
+
+/** The answers that the OpenAPI document has for each operation, by status. */
+function documented(): Promise<Record<string, object>> {
+  document ??= (async () => {
+    const { paths } = (await (await fetch(`${model.url}/v1/openapi.json`)).json()) as { paths: Record<string, object> };
+    const operationsIn = Object.values(paths).flatMap((path) => Object.values(path));
+    return Object.fromEntries(operationsIn.map(({ operationId, responses }) => [operationId, responses]));
+  })();
+  return document;
+}
 
 function modelSays(row: Row): Promise<Heard> {
   const known = said.get(row) ?? ask(MODEL.open(model), model, row);
@@ -56,6 +67,7 @@ describe("REST says what the table says", () => {
     const operation = operations[row.operation];
     expect({ code, body }).toMatchObject({ code: row.refused?.code ?? "ok", body: row.refused ?? row.answers });
     expect(status).toBe(row.refused ? ERRORS[row.refused.code].status : (row.status ?? operation.status ?? 200));
+    expect(Object.keys((await documented())[row.operation] ?? {})).toContain(String(status));
     expect(cursor !== undefined).toBe(row.goesOn === true);
     if (row.refused) expect([...operation.errors, ...COMMON_ERRORS]).toContain(row.refused.code);
   });

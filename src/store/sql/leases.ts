@@ -3,21 +3,6 @@ import type { Duty, LeaseVerbs } from "../../core/verbs.js";
 import { after, type Db, type Guard } from "./db.js";
 import { writeTask } from "./tasks.js";
 
-export type LeaseColumns = Partial<
-  Pick<
-    TaskRow,
-    | "lease_id"
-    | "fence"
-    | "holder_agent"
-    | "holder_session"
-    | "claimed_at"
-    | "lease_seconds"
-    | "lease_until"
-    | "lapsed"
-    | "attempts"
-  >
->;
-
 // The last word on a right stands in the statement that uses it (R3): the lease by name, its clock, its session's.
 const LIVE = `lease_id = :lease_id AND status = 'claimed' AND lease_until > :now AND EXISTS (SELECT 1 FROM sessions s
   WHERE s.id = holder_session AND s.state = 'open' AND (s.expires_at IS NULL OR s.expires_at > :now))`;
@@ -38,37 +23,12 @@ const LIFTED_AT_ONCE = 20_000;
 /** The only code that writes lease columns (R44). */
 export function leaseVerbs(db: Db): LeaseVerbs {
   return {
-    grant(row, { leaseId, fence, agentId, sessionId, leaseSeconds, untilMs, nowMs }) {
-      const granted = {
-        status: "claimed",
-        queue: 2,
-        wakes_at: untilMs,
-        lease_id: leaseId,
-        fence,
-        holder_agent: agentId,
-        holder_session: sessionId,
-        claimed_at: nowMs,
-        lease_seconds: leaseSeconds,
-        lease_until: untilMs,
-        lapsed: 0,
-        attempts: row.attempts + 1,
-        state: "working",
-        version: row.version + 1,
-        updated_at: nowMs,
-      } as const;
-      return writeTask(db, row, granted, free(row));
-    },
+    grant: (row, becomes) => writeTask(db, row, becomes, free(row)),
     duty: (name) => db.get<Duty>("SELECT * FROM duties WHERE name = ?", name),
     takeDuty: (name, holder, untilMs, nowMs) =>
       after(db.run(TAKE_DUTY, name, holder, untilMs, nowMs), (rows) => rows === 1),
-    renew(row, leaseSeconds, untilMs, nowMs) {
-      const renewed = { lease_until: untilMs, wakes_at: untilMs, lease_seconds: leaseSeconds };
-      return writeTask(db, row, renewed, live(row, nowMs));
-    },
-    end(row, how, becomes) {
-      const lapse = how.lapsedUntilMs === null ? {} : { lapsed: 1, lease_until: how.lapsedUntilMs };
-      return writeTask(db, row, { ...becomes, ...lapse }, how.live ? live(row, how.nowMs) : held(row));
-    },
+    renew: (row, nowMs, becomes) => writeTask(db, row, becomes, live(row, nowMs)),
+    end: (row, how, becomes) => writeTask(db, row, becomes, how.live ? live(row, how.nowMs) : held(row)),
     async liftFences(by) {
       const last = (await db.get<{ seq: number | null }>("SELECT max(seq) AS seq FROM tasks"))?.seq ?? 0;
       let lifted = 0;

@@ -1,5 +1,5 @@
 import { QUEUE } from "../../core/rows.js";
-import type { QueueFilter, TaskVerbs } from "../../core/verbs.js";
+import type { Awaitable, QueueFilter, TaskVerbs } from "../../core/verbs.js";
 import type { SqlValue } from "../driver.js";
 import { after, type Db } from "./db.js";
 import { inQueue, readTasks } from "./read-tasks.js";
@@ -32,18 +32,19 @@ const HAND_OUT = ["priority DESC", "seq"];
 
 /** Finding the next task is one index step: the queue's index stands in hand-out order, by assignment. */
 export function queueVerbs(db: Db): Pick<TaskVerbs, "ready" | "readyElsewhere" | "assignees" | "nextLapsed"> {
-  const readyIn = async (filter: QueueFilter, assignedTo: string) => {
-    const { table, where, params } = await scanOf(db, filter, assignedTo);
-    // Other nodes may have changed the task since its label entry was read: what is locked decides.
-    const apart = db.locks && table === "task_labels";
-    const task = apart ? `JOIN tasks t ON t.seq = q.seq AND t.queue = ${QUEUE.ready}` : "";
-    const from = `FROM ${table} q ${task} WHERE ${where} AND q.queue = ${QUEUE.ready}`;
-    return { from, params, task: apart ? "t" : "q" };
-  };
+  const readyIn = (filter: QueueFilter, assignedTo: string) =>
+    after(scanOf(db, filter, assignedTo), ({ table, where, params }) => {
+      // Other nodes may have changed the task since its label entry was read: what is locked decides.
+      const apart = db.locks && table === "task_labels";
+      const task = apart ? `JOIN tasks t ON t.seq = q.seq AND t.queue = ${QUEUE.ready}` : "";
+      const from = `FROM ${table} q ${task} WHERE ${where} AND q.queue = ${QUEUE.ready}`;
+      return { from, params, task: apart ? "t" : "q" };
+    });
   return {
-    async ready(filter, assignedTo, limit) {
-      return readTasks(db, { ...(await readyIn(filter, assignedTo)), order: HAND_OUT, limit, skipLocked: true });
-    },
+    ready: (filter, assignedTo, limit) =>
+      after(readyIn(filter, assignedTo), (from) =>
+        readTasks(db, { ...from, order: HAND_OUT, limit, skipLocked: true }),
+      ),
     assignees: (workspaceId, agentIds) =>
       after(
         db.all<{ id: string }>(
@@ -130,21 +131,21 @@ function handOutOrder(a: Candidate, b: Candidate): number {
 }
 
 /** The index to walk: by project where one is given, by the rarest of the labels where there are any. */
-async function scanOf(db: Db, filter: QueueFilter, assignedTo: string): Promise<Scan> {
-  const { projectId, workspaceId, labels } = filter;
+function scanOf(db: Db, filter: QueueFilter, assignedTo: string): Awaitable<Scan> {
+  const { projectId, workspaceId } = filter;
+  const labels = [...new Set(filter.labels)];
   const [key, value] = projectId === null ? ["workspace_id", workspaceId] : ["project_id", projectId];
   const all = { also: "", alsoParams: [] };
-  if (labels.length === 0) {
+  const [label] = labels;
+  if (label === undefined) {
     return { table: "tasks", where: `q.${key} = ? AND q.assigned_to = ?`, params: [value, assignedTo], ...all };
   }
-  const [rarest = "", ...others] = await rarestFirst(db, key, value, assignedTo, labels);
-  const has = others.map(() => "AND EXISTS (SELECT 1 FROM task_labels o WHERE o.seq = q.seq AND o.label = ?)");
-  return {
-    table: "task_labels",
-    where: `q.${key} = ? AND q.label = ? AND q.assigned_to = ? ${has.join(" ")}`,
-    params: [value, rarest, assignedTo, ...others],
-    ...all,
-  };
+  const sorted = labels.length === 1 ? labels : rarestFirst(db, key, value, assignedTo, labels);
+  return after(sorted, ([rarest = "", ...others]) => {
+    const has = others.map(() => "AND EXISTS (SELECT 1 FROM task_labels o WHERE o.seq = q.seq AND o.label = ?)");
+    const where = `q.${key} = ? AND q.label = ? AND q.assigned_to = ? ${has.join(" ")}`;
+    return { table: "task_labels", where, params: [value, rarest, assignedTo, ...others], ...all };
+  });
 }
 
 async function rarestFirst(
@@ -154,10 +155,8 @@ async function rarestFirst(
   assignedTo: string,
   labels: readonly string[],
 ): Promise<string[]> {
-  const distinct = [...new Set(labels)];
-  if (distinct.length === 1) return distinct;
   const counted: { label: string; n: number }[] = [];
-  for (const label of distinct) {
+  for (const label of labels) {
     const row = await db.get<{ n: number }>(
       `SELECT count(*) AS n FROM (SELECT 1 FROM task_labels WHERE ${key} = ? AND label = ? AND queue = ${QUEUE.ready}
        AND assigned_to = ? LIMIT ${LABEL_COUNT_MAX}) AS entries`,

@@ -38,9 +38,16 @@ export function readTasks(db: Db, wanted: Wanted): Awaitable<TaskRow[]> {
   return lockThenRead(db, `${seqs} FOR UPDATE OF ${task} ${skipLocked ? "SKIP LOCKED" : ""}`, params, by("t"));
 }
 
+/**
+ * Both statements go at once, without waiting for an answer in between: the first leaves the numbers of what it locked
+ * where the second, which sees what was committed until then, finds them.
+ */
 async function lockThenRead(db: Db, locking: string, params: readonly SqlValue[], order: string): Promise<TaskRow[]> {
-  const locked = await db.all<{ seq: number }>(locking, ...params);
-  if (locked.length === 0) return [];
-  const seqs = JSON.stringify(locked.map((row) => row.seq));
-  return db.all<TaskRow>(`${SELECT_TASK} WHERE t.seq IN (${db.dialect.numbersOf}) ORDER BY ${order}`, seqs);
+  const leave = `SELECT set_config('dibs.locked', coalesce(json_agg(seq), '[]')::text, true) FROM (${locking}) AS locked`;
+  const left = "SELECT json_array_elements_text(current_setting('dibs.locked')::json)::bigint";
+  const [, rows] = await Promise.all([
+    db.all(leave, ...params),
+    db.all<TaskRow>(`${SELECT_TASK} WHERE t.seq IN (${left}) ORDER BY ${order}`),
+  ]);
+  return rows;
 }

@@ -1,10 +1,9 @@
 import type { TaskRow } from "../../core/rows.js";
-import type { Awaitable, TaskChange, TaskVerbs } from "../../core/verbs.js";
+import type { Awaitable, LeaseChange, TaskVerbs } from "../../core/verbs.js";
 import type { SqlValue } from "../driver.js";
 import { after, type Db, done, type Guard } from "./db.js";
-import type { LeaseColumns } from "./leases.js";
 import { queueVerbs } from "./queue.js";
-import { readTasks, SELECT_TASK } from "./read-tasks.js";
+import { inQueue, readTasks, SELECT_TASK } from "./read-tasks.js";
 import { listTasks } from "./task-list.js";
 
 const INSERT_COLUMNS = [
@@ -77,21 +76,18 @@ const INDEXED = new Set(["project_id", "queue", "assigned_to", "priority"]);
 /** The column's text for a task without labels. */
 const NO_LABELS = "[]";
 
-/** A change of a task's columns, in its row, its texts and the label index. */
-export type TaskWrite = TaskChange & LeaseColumns;
-
 /**
- * Writes a task's columns where they stand; `guard` further restricts the row. False when no row matched, and then
+ * Writes a task's columns where they stand, in its row, its texts and the label index; `guard` further restricts the row. False when no row matched, and then
  * nothing was written.
  */
-export function writeTask(db: Db, task: TaskRow, change: TaskWrite, guard?: Guard): Awaitable<boolean> {
+export function writeTask(db: Db, task: TaskRow, change: LeaseChange, guard?: Guard): Awaitable<boolean> {
   db.kept.drop(task.id);
   const row = partOf(change, COLUMNS);
   if (!row) return writeBeside(db, task, change);
   return after(db.change("tasks", task.seq, row, guard), (written) => written && writeBeside(db, task, change));
 }
 
-function writeBeside(db: Db, task: TaskRow, change: TaskWrite): Awaitable<boolean> {
+function writeBeside(db: Db, task: TaskRow, change: LeaseChange): Awaitable<boolean> {
   const texts = partOf(change, TEXTS);
   const indexed = task.labels === NO_LABELS ? undefined : partOf(change, INDEXED);
   const written = texts ? db.change("task_texts", task.seq, texts) : true;
@@ -99,12 +95,12 @@ function writeBeside(db: Db, task: TaskRow, change: TaskWrite): Awaitable<boolea
 }
 
 /** The columns of a change that stand in one table; undefined when there are none. */
-function partOf(change: TaskWrite, columns: ReadonlySet<string>): Record<string, SqlValue> | undefined {
+function partOf(change: LeaseChange, columns: ReadonlySet<string>): Record<string, SqlValue> | undefined {
   let part: Record<string, SqlValue> | undefined;
   for (const column in change) {
     if (!columns.has(column)) continue;
     part ??= {};
-    part[column] = change[column as keyof TaskWrite] ?? null;
+    part[column] = change[column as keyof LeaseChange] ?? null;
   }
   return part;
 }
@@ -154,9 +150,9 @@ export function taskVerbs(db: Db): TaskVerbs {
   };
 }
 
-type TimeAndHolder = "due" | "expiring" | "heldBySession" | "heldByAgent" | "heldByAnybody" | "nextWake";
+type TimeAndHolder = "assignedTo" | "due" | "expiring" | "heldBySession" | "heldByAgent" | "heldByAnybody" | "nextWake";
 
-/** What the clock frees, and what somebody holds. */
+/** What the clock frees, and what is somebody's. */
 function timeAndHolderVerbs(db: Db): Pick<TaskVerbs, TimeAndHolder> {
   return {
     due: (nowMs, limit) =>
@@ -178,6 +174,14 @@ function timeAndHolderVerbs(db: Db): Pick<TaskVerbs, TimeAndHolder> {
         nowMs,
         nowMs,
       ),
+    assignedTo: (workspaceId, agentId, afterSeq, limit) =>
+      readTasks(db, {
+        // By age each part goes on where the last one ended; in hand-out order all that isn't closed is walked each time.
+        from: `FROM tasks q ${db.dialect.indexedBy("tasks_age")}
+          WHERE q.workspace_id = ? AND q.seq > ? AND q.assigned_to = ? AND ${inQueue("q")}`,
+        params: [workspaceId, afterSeq, agentId],
+        limit,
+      }),
     heldBySession: (agentId, sessionId) =>
       readTasks(db, {
         from: "FROM tasks q WHERE q.status = 'claimed' AND q.holder_agent = ? AND q.holder_session = ?",
