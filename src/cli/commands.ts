@@ -1,7 +1,18 @@
 import type { OperationName } from "../contract/operations.js";
 
 /** What the rows of a list are, for the table that shows them. */
-export type Noun = "task" | "claim" | "agent" | "session" | "project" | "event" | "history" | "comment" | "link";
+export type Noun =
+  | "task"
+  | "claim"
+  | "agent"
+  | "session"
+  | "project"
+  | "event"
+  | "history"
+  | "comment"
+  | "link"
+  | "plan"
+  | "step";
 
 /** One command that is an operation: its words, and what stands on the line without a flag. */
 export interface CommandRow {
@@ -15,6 +26,8 @@ export interface CommandRow {
   readonly rows?: Noun;
   /** Which fields of a single record people see; all without it. */
   readonly fields?: readonly string[];
+  /** What people get where nothing is said. */
+  readonly defaults?: Readonly<Record<string, unknown>>;
   /** With `--follow` it goes on with what comes. */
   readonly follow?: true;
   /** An older form, kept out of help. */
@@ -216,6 +229,29 @@ export const commands: readonly CommandRow[] = [
     examples: [`dibs task history ${ID}`],
   },
   {
+    words: "plan list",
+    operation: "list_plans",
+    rows: "plan",
+    examples: ["dibs plan list", "dibs plan list --project-id web"],
+  },
+  {
+    words: "plan show",
+    operation: "get_plan",
+    positionals: ["slug"],
+    rows: "step",
+    examples: ["dibs plan show release"],
+  },
+  {
+    words: "plan graph",
+    operation: "get_plan_graph",
+    positionals: ["slug"],
+    defaults: { format: "mermaid" },
+    examples: [
+      "dibs plan graph release > release.mmd",
+      "dibs plan graph release --format dot | dot -Tsvg > release.svg",
+    ],
+  },
+  {
     words: "agent add",
     operation: "create_agent",
     positionals: ["name"],
@@ -282,6 +318,7 @@ export const commands: readonly CommandRow[] = [
 /** What the groups of commands are about. */
 export const groups: Readonly<Record<string, string>> = {
   task: "Tasks: add, find, claim, keep, finish.",
+  plan: "Plans: named sets of tasks that wait for each other.",
   agent: "Agents and their keys.",
   session: "Sessions: who works, and holds what it claimed.",
   project: "Projects: a queue of its own per repository.",

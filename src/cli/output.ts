@@ -59,7 +59,9 @@ export class Output {
 const NONE: Partial<Record<Noun, string>> = { claim: "Nobody holds anything.", history: "No events." };
 
 function answerLines(row: CommandRow, body: unknown, screen: Screen): string[] {
-  const { task, tasks, claims, ...rest } = body as Row;
+  const { task, tasks, claims, steps, text, ...rest } = body as Row;
+  if (typeof text === "string" && row.operation === "get_plan_graph") return [text.trimEnd()];
+  if (Array.isArray(steps)) return [...recordLines(row, rest, screen), "", ...listLines(row, steps as Row[], screen)];
   const rows = Array.isArray(body) ? body : (tasks ?? claims);
   if (Array.isArray(rows)) return listLines(row, rows as Row[], screen);
   if (task === null) return [];

@@ -38,6 +38,8 @@ const whatElse: Column = {
       .join(" "),
 };
 
+const countOf = (progress: unknown, name: string) => Number((progress as Row)[name]);
+
 /** The columns in which each kind of record is listed. */
 export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
   task: [
@@ -74,6 +76,30 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     field("BRANCH", "branch"),
     time("STARTED", "started_at", "ago"),
     left("remaining_ms"),
+  ],
+  plan: [
+    field("SLUG", "slug"),
+    flexible("TITLE", "title"),
+    { title: "DONE", text: ({ progress }) => `${countOf(progress, "completed")}/${countOf(progress, "total")}` },
+    { title: "CLAIMABLE", text: ({ progress }) => String(countOf(progress, "claimable")) },
+    { title: "IN FLIGHT", text: ({ progress }) => String(countOf(progress, "in_flight")) },
+    { title: "WAITING", text: ({ progress }) => String(countOf(progress, "blocked")) },
+    {
+      title: "STALLED",
+      text: ({ progress }) => String(countOf(progress, "stalled")),
+      paint: (text, row, { paint }) => (countOf(row.progress, "stalled") > 0 ? paint.yellow(text) : text),
+    },
+    field("PROJECT", "project_id"),
+  ],
+  step: [
+    field("KEY", "key"),
+    { title: "STATUS", text: statusOf, paint: (text, row, screen) => paintStatus(text, row, screen) },
+    flexible("TITLE", "content"),
+    {
+      title: "WAITS FOR",
+      text: (row) => ((row.waits_for as unknown[]).length === 0 ? "" : String((row.waits_for as unknown[]).length)),
+    },
+    field("TASK", "task_id"),
   ],
   project: [field("ID", "id"), field("KEY", "key"), flexible("NAME", "name")],
   event: [...happened, field("TASK", "task_id"), whatElse],

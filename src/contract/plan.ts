@@ -8,7 +8,10 @@ export const STEPS_MAX = 100_000;
 
 const slug = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, "must be 1..64 of a-z, 0-9, dot, underscore, hyphen, and begin with a letter or digit")
+  .regex(
+    /^[a-z0-9][a-z0-9._-]{0,63}$/,
+    "must be 1..64 of a-z, 0-9, dot, underscore, hyphen, and begin with a letter or digit",
+  )
   .describe("The plan's name in its project.");
 
 const stepKey = z
@@ -69,10 +72,14 @@ export const planRow = z.object(planRecord);
 export const plan = planRow.extend({
   critical_path: z
     .array(z.string())
-    .describe("Ids of the longest chain of steps that are still to be completed, first to last: no number of workers is quicker."),
+    .describe(
+      "Ids of the longest chain of steps that are still to be completed, first to last: no number of workers is quicker.",
+    ),
   widest_front: z
     .number()
-    .describe("Steps that can run at once at most, with a worker for each and steps of equal length: more workers than this are idle."),
+    .describe(
+      "Steps that can run at once at most, with a worker for each and steps of equal length: more workers than this are idle.",
+    ),
   steps: z.array(shownStep).describe("In the order in which they were written."),
 });
 export type Plan = z.output<typeof plan>;

@@ -62,7 +62,10 @@ export function boundsOf(seqs: readonly number[], edges: readonly Edge[]): Bound
   }
   const criticalPath: number[] = [];
   for (let seq = last; seq !== undefined; seq = longest.get(seq)) criticalPath.push(seq);
-  return { criticalPath: criticalPath.reverse(), widestFront: fronts.reduce((most, front) => Math.max(most, front), 0) };
+  return {
+    criticalPath: criticalPath.reverse(),
+    widestFront: fronts.reduce((most, front) => Math.max(most, front), 0),
+  };
 }
 
 /** A cycle among the tasks, if there is one: each waits for the next, the last is the first again. */

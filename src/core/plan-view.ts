@@ -6,8 +6,8 @@ import { cursorAfter, pageOf } from "./cursor.js";
 import { grouped } from "./grouped.js";
 import { dot, mermaid } from "./plan-drawing.js";
 import { boundsOf, type Edge } from "./plan-graph.js";
-import type { NodeRow, PlanRow } from "./plan-verbs.js";
 import { planOf } from "./plan-named.js";
+import type { NodeRow, PlanRow } from "./plan-verbs.js";
 import { projectOf } from "./projects.js";
 import { isBroken, taskState } from "./task-state.js";
 import { iso } from "./task-view.js";
@@ -38,12 +38,23 @@ async function drawn(context: Context, plan: PlanRow): Promise<Drawn> {
 const isOpen = (status: string) => status === "open" || status === "claimed" || status === "delegated";
 
 function progressOf({ nodes, stalled }: Drawn, nowMs: number): Plan["progress"] {
-  const counts = { total: 0, completed: 0, claimable: 0, in_flight: 0, blocked: 0, stalled: 0, scheduled: 0, failed: 0, cancelled: 0 };
+  const counts = {
+    total: 0,
+    completed: 0,
+    claimable: 0,
+    in_flight: 0,
+    blocked: 0,
+    stalled: 0,
+    scheduled: 0,
+    failed: 0,
+    cancelled: 0,
+  };
   for (const node of nodes) {
     if (node.in_plan === 0) continue;
     const state = taskState(node, nowMs);
     counts.total += 1;
-    if (state.status === "completed" || state.status === "failed" || state.status === "cancelled") counts[state.status] += 1;
+    if (state.status === "completed" || state.status === "failed" || state.status === "cancelled")
+      counts[state.status] += 1;
     else if (state.status !== "open") counts.in_flight += 1;
     else if (stalled.has(node.seq)) counts.stalled += 1;
     else if (state.blocked) counts.blocked += 1;

@@ -59,7 +59,8 @@ export const add_plan_steps: Handler<Input<"add_plan_steps">> = async (context, 
   const keys = new Set(known.map(({ key }) => key));
   const added = input.steps.filter(({ key }) => !keys.has(key));
   await addSteps(context, plan, project, known, added);
-  if (added.length > 0) await record(context, "plan.extended", null, { plan: plan.slug, project_id: project.id, steps: added.length });
+  if (added.length > 0)
+    await record(context, "plan.extended", null, { plan: plan.slug, project_id: project.id, steps: added.length });
   return { body: { ...(await planView(context, plan)), steps_created: added.length } };
 };
 
@@ -68,7 +69,11 @@ function definitionOf({ key: _, ...step }: PlanStep): string {
   const labels = [...new Set(step.labels ?? [])].sort();
   const dependsOn = [...new Set(step.depends_on ?? [])].sort();
   const fields = { ...step, labels, depends_on: dependsOn };
-  return JSON.stringify(Object.entries(fields).filter(([, value]) => value !== undefined).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return JSON.stringify(
+    Object.entries(fields)
+      .filter(([, value]) => value !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
 }
 
 const NAMED_MAX = 20;
@@ -108,7 +113,9 @@ function refuseTwice(steps: readonly PlanStep[]): void {
   for (const [at, { key }] of steps.entries()) {
     if (seen.has(key)) {
       const message = `is ${JSON.stringify(key)}, the key of an earlier step too; keys name one step each`;
-      throw new DibsError("invalid_input", `steps.${at}.key ${message}.`, { fields: [{ field: `steps.${at}.key`, message }] });
+      throw new DibsError("invalid_input", `steps.${at}.key ${message}.`, {
+        fields: [{ field: `steps.${at}.key`, message }],
+      });
     }
     seen.add(key);
   }
@@ -159,15 +166,23 @@ async function named(
   const byKey = new Map(known.map((step) => [step.key, step]));
   const gone = [...names].find((name) => byKey.get(name)?.task_seq === null);
   if (gone !== undefined) throw unknown(steps, gone, "whose task was deleted");
-  const seqOf = new Map([...names].flatMap((name) => { const seq = byKey.get(name)?.task_seq; return seq ? [[name, seq] as const] : []; }));
-  const idOf = new Map(
-    (await context.tx.dependencies.titles([...seqOf.values()])).map(({ seq, id }) => [seq, id]),
+  const seqOf = new Map(
+    [...names].flatMap((name) => {
+      const seq = byKey.get(name)?.task_seq;
+      return seq ? [[name, seq] as const] : [];
+    }),
   );
+  const idOf = new Map((await context.tx.dependencies.titles([...seqOf.values()])).map(({ seq, id }) => [seq, id]));
   const ids = new Map([...names].map((name) => [name, idOf.get(seqOf.get(name) ?? 0) ?? name]));
   const nobody = [...names].find((name) => !seqOf.has(name) && !/^[0-9a-f]{32}$/.test(name));
   if (nobody !== undefined) throw unknown(steps, nobody, "which no step has as its key");
   const rows = await blockersNamed(context, [...ids.values()]);
-  return new Map([...ids].flatMap(([name, id]) => { const row = rows.get(id); return row ? [[name, row] as const] : []; }));
+  return new Map(
+    [...ids].flatMap(([name, id]) => {
+      const row = rows.get(id);
+      return row ? [[name, row] as const] : [];
+    }),
+  );
 }
 
 function unknown(steps: readonly PlanStep[], name: string, why: string): DibsError<"unknown_dependency"> {

@@ -129,7 +129,10 @@ export async function createLinked(
   const rows: NewTaskRow[] = [];
   for (const [at, { input, blockers, among = [] }] of all.entries()) {
     await mayAssign(context, input.assigned_to_agent_id);
-    const counts = { blockers: blockers.length + among.length, open_blockers: openAmong(blockers).length + among.length };
+    const counts = {
+      blockers: blockers.length + among.length,
+      open_blockers: openAmong(blockers).length + among.length,
+    };
     rows.push(newRow(context, input, await places(input), { ...counts, has_dependents: waitedFor.has(at) ? 1 : 0 }));
   }
   const created: TaskRow[] = [];
@@ -170,7 +173,8 @@ function placesOf(context: Context): (input: NewTask) => Promise<Place> {
   return async (input) => {
     const name = JSON.stringify([input.project_id, input.plan]);
     const project = known.get(name)?.project ?? (await projectOf(context, input.project_id));
-    const plan = known.get(name)?.plan ?? (input.plan === undefined ? null : (await planOf(context, input.plan, project.id)).slug);
+    const plan =
+      known.get(name)?.plan ?? (input.plan === undefined ? null : (await planOf(context, input.plan, project.id)).slug);
     const place = { project, plan };
     known.set(name, place);
     return place;

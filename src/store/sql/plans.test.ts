@@ -36,7 +36,7 @@ async function planned(ask: (db: Db) => unknown): Promise<string> {
   return plan.join("\n");
 }
 
-const filter = { workspaceId: "w", projectId: null, agentId: "a", labels: [] };
+const filter = { workspaceId: "w", projectId: null, agentId: "a", labels: [], plan: null };
 const page = { limit: 100, after: null };
 
 // None of these may grow with the tasks that are closed, or that wait behind the first.
