@@ -7,6 +7,7 @@ const SQLITE: Dialect = {
   pairsOf: "SELECT json_extract(value, '$[0]') AS a, json_extract(value, '$[1]') AS b FROM json_each(?)",
   like: "LIKE",
   join: "CROSS JOIN",
+  perRow: (table, column, equals, alias) => `CROSS JOIN ${table} ${alias} ON ${alias}.${column} = ${equals}`,
   indexedBy: (index) => `INDEXED BY ${index}`,
 };
 
