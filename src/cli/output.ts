@@ -1,8 +1,8 @@
 import type { Answer } from "../contract/operation.js";
 import { cardLines } from "./card.js";
-import type { CommandRow, Noun } from "./commands.js";
+import type { CommandRow } from "./commands.js";
 import { type Failure, failureLines } from "./failure.js";
-import { columnsFor, paintStatus, statusOf } from "./rows.js";
+import { columnsFor, type Noun, paintStatus, statusOf } from "./rows.js";
 import { type Screen, screenOf } from "./screen.js";
 import { shown } from "./shown-text.js";
 import { tableLines } from "./table.js";

@@ -1,7 +1,20 @@
-import type { Noun } from "./commands.js";
 import type { Screen } from "./screen.js";
 import type { Column } from "./table.js";
 import { lasting, relative, when } from "./when.js";
+
+/** What the rows of a list are, for the table that shows them. */
+export type Noun =
+  | "task"
+  | "claim"
+  | "agent"
+  | "session"
+  | "project"
+  | "event"
+  | "history"
+  | "comment"
+  | "link"
+  | "plan"
+  | "step";
 
 type Row = Readonly<Record<string, unknown>>;
 
