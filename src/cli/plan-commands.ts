@@ -3,6 +3,22 @@ import type { CommandRow } from "./commands.js";
 /** The commands of plans that are one operation; `dibs plan apply` is written out. */
 export const planCommands: readonly CommandRow[] = [
   {
+    words: "plan create",
+    operation: "create_plan",
+    positionals: ["slug"],
+    rows: "step",
+    examples: [`echo '{"steps":[{"key":"a","content":"one"}]}' | dibs plan create release --json-input -`],
+  },
+  {
+    words: "plan add",
+    operation: "add_plan_steps",
+    positionals: ["slug"],
+    rows: "step",
+    examples: [
+      `echo '{"steps":[{"key":"b","content":"two","depends_on":["a"]}]}' | dibs plan add release --json-input -`,
+    ],
+  },
+  {
     words: "plan list",
     operation: "list_plans",
     rows: "plan",

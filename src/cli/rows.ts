@@ -108,10 +108,7 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     field("KEY", "key"),
     { title: "STATUS", text: statusOf, paint: (text, row, screen) => paintStatus(text, row, screen) },
     flexible("TITLE", "content"),
-    {
-      title: "WAITS FOR",
-      text: (row) => ((row.waits_for as unknown[]).length === 0 ? "" : String((row.waits_for as unknown[]).length)),
-    },
+    flexible("WAITS FOR", "waits_for"),
     field("TASK", "task_id"),
   ],
   project: [field("ID", "id"), field("KEY", "key"), flexible("NAME", "name")],
