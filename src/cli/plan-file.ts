@@ -1,4 +1,4 @@
-import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from "yaml";
 import { DibsError, type ErrorDetails, invalidInput, isDibsError } from "../contract/errors.js";
 
 /** Repetitions of one anchor by its aliases; more is no plan, but a bomb of some lines that becomes gigabytes. */
@@ -22,11 +22,21 @@ export class PlanFile {
       const what = (fault.message.split("\n")[0] ?? "").replace(/ at line \d+, column \d+:?$/, "");
       throw invalidInput(this.#place(fault.pos[0]), `isn't YAML or JSON here: ${what}`);
     }
+    this.#refuseLostAliases();
     const { contents } = this.#document;
     if (!isMap(contents)) throw invalidInput(this.name, "must hold one plan: slug, title and steps");
     namesAsText([contents.get("slug", true), contents.get("title", true)]);
     stepNamesAsText(contents.get("steps", true));
     this.input = this.#values();
+  }
+
+  #refuseLostAliases(): void {
+    visit(this.#document, {
+      Alias: (_, alias) => {
+        if (alias.resolve(this.#document)) return;
+        throw invalidInput(this.#place(alias.range?.[0] ?? 0), `there is no anchor &${alias.source} before this`);
+      },
+    });
   }
 
   #values(): Record<string, unknown> {

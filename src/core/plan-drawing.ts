@@ -51,7 +51,7 @@ export function mermaid(nodes: readonly DrawnNode[], edges: readonly DrawnEdge[]
 
 /** Text for Graphviz. */
 export function dot(nodes: readonly DrawnNode[], edges: readonly DrawnEdge[]): string {
-  const text = (title: string) => JSON.stringify(title.replace(/\p{C}/gu, " "));
+  const text = (title: string) => JSON.stringify(title.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, " "));
   return [
     "digraph plan {",
     '  node [shape=box, style="rounded,filled", fontname="Helvetica"];',

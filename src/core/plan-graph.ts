@@ -72,10 +72,11 @@ export function boundsOf(seqs: readonly number[], edges: readonly Edge[]): Bound
 export function cycleAmong(seqs: readonly number[], edges: readonly Edge[]): number[] | undefined {
   const ordered = new Set(inOrder(seqs, edges));
   // Whoever is left waits for somebody who is left: following that ends on a cycle.
+  const rest = new Set(seqs.filter((seq) => !ordered.has(seq)));
   const left = new Map<number, number>();
   for (const { task_seq, blocker_seq } of edges)
-    if (!ordered.has(task_seq) && !ordered.has(blocker_seq) && !left.has(task_seq)) left.set(task_seq, blocker_seq);
-  let seq = seqs.find((each) => !ordered.has(each));
+    if (rest.has(task_seq) && rest.has(blocker_seq)) left.set(task_seq, blocker_seq);
+  let [seq] = rest;
   const seen = new Map<number, number>();
   const way: number[] = [];
   while (seq !== undefined && !seen.has(seq)) {
