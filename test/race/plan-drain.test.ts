@@ -67,6 +67,7 @@ interface Event {
   readonly type: string;
   readonly task_id: string;
   readonly at: string;
+  readonly actor: { readonly agent_name: string };
 }
 
 /** The plan's events in the order of commits: of its steps alone, as nothing else is in the store. */
