@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { type Lifted, violationsOf } from "./house-rules.js";
+import { type Lifted, lengthOf, violationsOf } from "./house-rules.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -26,6 +26,20 @@ describe("the house", () => {
   test("every source keeps to its room's arrows, budgets and manners (R44)", () => {
     expect(paths.length).toBeGreaterThan(10);
     expect(paths.flatMap((path) => violationsOf(path, read(path), LIFTED))).toEqual([]);
+  });
+
+  test("every file of tests keeps to the same length", () => {
+    const tests = ["src", "console/src", "test"].flatMap((folder) =>
+      readdirSync(root + folder, { recursive: true, encoding: "utf8" })
+        .map((name) => `${folder}/${name.replaceAll("\\", "/")}`)
+        .filter((path) => /\.(ts|mjs)$/.test(path) && (path.startsWith("test/") || path.includes(".test."))),
+    );
+    expect(tests.length).toBeGreaterThan(100);
+    const tooLong = tests.flatMap((path) => {
+      const said = lengthOf(path, read(path));
+      return said === undefined ? [] : `${path} ${said}`;
+    });
+    expect(tooLong).toEqual([]);
   });
 
   test("a rule is lifted only where it is still needed", () => {
@@ -101,6 +115,11 @@ describe("the checks find what they forbid", () => {
   ];
   test.each(forbidden)("%s", (_what, path, text, said) => {
     expect(violationsOf(path, text).join("\n")).toMatch(said);
+  });
+
+  test("a long file of tests", () => {
+    expect(lengthOf("test/a.test.ts", lines(301))).toMatch(/has 301 lines, 300 at most; split it by subject/);
+    expect(lengthOf("test/a.test.ts", lines(300))).toBeUndefined();
   });
 
   const fine: [what: string, path: string, text: string][] = [

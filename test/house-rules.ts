@@ -77,12 +77,16 @@ function checkFile(path: string, text: string, lifted: Lifted, report: Report): 
   const name = path.replace(/^.*\//, "").replace(/\..*$/, "");
   if (VAGUE_NAME.test(name)) report(0, `is named "${name}", which says nothing; name it by what it is about.`);
   if (name === "index" && !DOORS.includes(path)) report(0, "is a barrel inside a room; import the files themselves.");
+  const tooLong = lengthOf(path, text);
+  if (tooLong && !lifted[`${path}: file lines`]) report(0, tooLong);
+}
+
+/** What is wrong with a file's length, a source's or a test's; nothing where it keeps to its budget. */
+export function lengthOf(path: string, text: string): string | undefined {
   const lines = text.trimEnd().split("\n").length;
-  if (lines > MAX_FILE_LINES && !lifted[`${path}: file lines`])
-    report(
-      0,
-      `has ${lines} lines, ${MAX_FILE_LINES} at most; split it by noun, or lift its budget by name with a reason.`,
-    );
+  if (lines <= MAX_FILE_LINES) return undefined;
+  const split = `split it by ${/^test|\.test\./.test(path) ? "subject" : "noun, or lift its budget by name with a reason"}`;
+  return `has ${lines} lines, ${MAX_FILE_LINES} at most; ${split}.`;
 }
 
 function roomOf(path: string): string {

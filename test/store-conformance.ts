@@ -1,4 +1,5 @@
 import { describe } from "vitest";
+import { dependencyTests } from "./store-parts/dependencies.js";
 import { leaseTests } from "./store-parts/leases.js";
 import { queueTests } from "./store-parts/queue.js";
 import { recordTests } from "./store-parts/records.js";
@@ -10,5 +11,6 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
   describe(`${name}: transactions`, () => transactionTests(make));
   describe(`${name}: leases`, () => leaseTests(make));
   describe(`${name}: records`, () => recordTests(make));
+  describe(`${name}: dependencies`, () => dependencyTests(make));
   describe(`${name}: the queue`, () => queueTests(make));
 }

@@ -67,7 +67,12 @@ export function ControlRoom({ onSignOut }: { onSignOut: () => void }) {
       <Tally snapshot={snapshot} counts={counts.data} stale={stale} />
       <main className="grid flex-1 gap-3 p-3 pt-0 sm:px-4 sm:pb-4 md:max-lg:grid-cols-2 lg:min-h-0 lg:grid-cols-[minmax(0,1fr)_minmax(21rem,25rem)] xl:grid-cols-[minmax(0,1fr)_28rem] lg:grid-rows-[minmax(0,1fr)_minmax(0,1fr)]">
         <ClaimsPanel snapshot={snapshot} stale={stale} />
-        <QueuePanel snapshot={snapshot} stale={stale} agentNames={names.data?.agents} />
+        <QueuePanel
+          snapshot={snapshot}
+          blocked={counts.data?.blocked ?? []}
+          stale={stale}
+          agentNames={names.data?.agents}
+        />
         <EventsPanel snapshot={snapshot} stale={stale} agentNames={names.data?.agents} />
       </main>
       <Announcer snapshot={snapshot} stale={stale} />

@@ -13,12 +13,14 @@ const PRIORITY: Readonly<Record<number, { name: string; tone: string; bars: numb
 
 interface QueueProps {
   readonly snapshot: Snapshot;
+  /** The first of what waits for other tasks. */
+  readonly blocked: readonly Task[];
   readonly stale: boolean;
   readonly agentNames: ReadonlyMap<string, string> | undefined;
 }
 
 /** What will be handed out next, in that order. */
-export function QueuePanel({ snapshot, stale, agentNames }: QueueProps) {
+export function QueuePanel({ snapshot, blocked, stale, agentNames }: QueueProps) {
   const shown = snapshot.ready.slice(0, SHOWN);
   const rest = snapshot.readyCount.value - shown.length;
   return (
@@ -30,7 +32,14 @@ export function QueuePanel({ snapshot, stale, agentNames }: QueueProps) {
       ) : (
         <ol>
           {shown.map((task) => (
-            <ReadyTask key={task.id} task={task} snapshot={snapshot} agentNames={agentNames} />
+            <QueuedTask key={task.id} task={task} snapshot={snapshot} agentNames={agentNames} />
+          ))}
+        </ol>
+      )}
+      {blocked.length > 0 && (
+        <ol aria-label="Waiting for other tasks" className="border-t border-line">
+          {blocked.map((task) => (
+            <QueuedTask key={task.id} task={task} snapshot={snapshot} agentNames={agentNames} />
           ))}
         </ol>
       )}
@@ -44,7 +53,7 @@ export function QueuePanel({ snapshot, stale, agentNames }: QueueProps) {
   );
 }
 
-function ReadyTask({ task, snapshot, agentNames }: { task: Task } & Omit<QueueProps, "stale">) {
+function QueuedTask({ task, snapshot, agentNames }: { task: Task } & Omit<QueueProps, "stale" | "blocked">) {
   const nameOf = (id: string) => agentNames?.get(id) ?? shortId(id);
   return (
     <li className="flex gap-3 border-b border-faint-line px-4 py-2 text-[0.96rem] last:border-0">
@@ -52,6 +61,13 @@ function ReadyTask({ task, snapshot, agentNames }: { task: Task } & Omit<QueuePr
       <div className="min-w-0 flex-1">
         <span className="said line-clamp-2">{task.content}</span>
         <div className="flex flex-wrap items-center gap-x-2 gap-y-0.5 text-xs text-faint">
+          {task.blocked_by_count > 0 && (
+            <span
+              className={`rounded px-1.5 font-medium ${task.stalled ? "bg-hot-wash text-hot" : "border border-line text-soft"}`}
+            >
+              {task.stalled ? "stalled" : "blocked"} by {task.blocked_by_count}
+            </span>
+          )}
           {task.lapsed && (
             <span className="said rounded bg-late-wash px-1.5 font-medium text-late">
               lapsed{task.claimed_by_agent_id !== null && `, ${nameOf(task.claimed_by_agent_id)} had it`}

@@ -39,6 +39,9 @@ export interface QueueCounts {
   readonly lapsed: Count;
   readonly later: Count;
   readonly failed: Count;
+  readonly stalled: Count;
+  /** The first of those that wait for other tasks, as they would be handed out. */
+  readonly blocked: readonly Task[];
 }
 
 /** One try a question: the page asks again every second anyway, and must say at once that nobody answers. */
@@ -46,6 +49,7 @@ export const dibs = new Dibs({ url: location.origin, retry: { attempts: 1 }, att
 
 const SHOWN_CLAIMS = 500;
 const SHOWN_READY = 100;
+const SHOWN_BLOCKED = 10;
 const tail = new EventTail(dibs, 60);
 const lengths = new LeaseLengths();
 const titles = new TaskTitles(dibs);
@@ -81,16 +85,25 @@ export async function loadSnapshot(signal: AbortSignal): Promise<Snapshot> {
   };
 }
 
+interface CountFilter {
+  readonly lapsed?: true;
+  readonly stalled?: true;
+  readonly ready?: false;
+  readonly status?: "open" | "failed";
+}
+
 /** The queue's other counts; they cost a list each and are asked for less often. */
 export async function loadCounts(signal: AbortSignal): Promise<QueueCounts> {
-  const count = async (filter: { lapsed?: true; ready?: false; status?: "open" | "failed" }): Promise<Count> => {
+  const count = async (filter: CountFilter): Promise<Count> => {
     const { body, nextCursor } = await dibs.call("list_tasks", { ...filter, limit: 100 }, { signal });
     return { value: body.length, more: nextCursor !== undefined };
   };
-  const [lapsed, later, failed] = await Promise.all([
+  const [lapsed, later, failed, stalled, blocked] = await Promise.all([
     count({ lapsed: true, status: "open" }),
     count({ status: "open", ready: false }),
     count({ status: "failed" }),
+    count({ stalled: true }),
+    dibs.listTasks({ blocked: true, limit: SHOWN_BLOCKED }, { signal }),
   ]);
-  return { lapsed, later, failed };
+  return { lapsed, later, failed, stalled, blocked };
 }

@@ -16,7 +16,12 @@ export function Tally({ snapshot, counts, stale }: { snapshot: Snapshot; counts?
       />
       <Figure name="ready to claim" count={snapshot.readyCount} />
       <Figure name="lapsed" count={counts?.lapsed} tone={counts?.lapsed.value ? "text-late" : ""} />
-      <Figure name="not ready yet" count={counts?.later} />
+      <Figure
+        name="not ready yet"
+        count={counts?.later}
+        tone={counts?.stalled.value ? "text-hot" : ""}
+        beside={counts?.stalled.value ? `(${counts.stalled.value}${counts.stalled.more ? "+" : ""} stalled)` : ""}
+      />
       <Figure name="failed" count={counts?.failed} tone={counts?.failed.value ? "text-hot" : ""} />
     </dl>
   );

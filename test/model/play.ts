@@ -8,7 +8,7 @@ import { Rules } from "./rules.js";
 import { Comparison, type Shown, same, snapshot } from "./shown.js";
 import type { Stage } from "./stage.js";
 import { leaseEndMs } from "./standing.js";
-import { OPENING, type Step } from "./steps.js";
+import { OPENING, OPENING_OF_WAITING, type Step } from "./steps.js";
 
 type Got = { answer: Answer<unknown> } | { refused: { code: string; details: Record<string, unknown> } };
 
@@ -32,6 +32,7 @@ export class Play {
   static async start(stage: Stage): Promise<Play> {
     const play = new Play(stage);
     await play.step({ do: "together", calls: OPENING });
+    await play.step({ do: "together", calls: OPENING_OF_WAITING });
     return play;
   }
 

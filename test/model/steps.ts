@@ -34,10 +34,10 @@ const callStep: fc.Arbitrary<CallStep> = fc.oneof(
   call(4, "heartbeat", { seconds, state, text, count: some(2, fc.nat(9)), labels: labels(2) }),
   call(1, "state", { state, text }),
   call(3, "release", { text }),
-  call(3, "complete", { text }),
+  call(5, "complete", { text }),
   call(2, "fail", { reason, flag: flag(6) }),
   call(2, "cancel", { reason }),
-  call(1, "reopen", { reason }),
+  call(3, "reopen", { reason }),
   call(1, "retry", { reason }),
   call(1, "force", { reason }),
   call(2, "update", {
@@ -124,4 +124,12 @@ export const OPENING: readonly CallStep[] = [
   act("create", 2, { assign: 0 }),
   act("create", 3, { labels: ["a", "b"], project: "other", priority: 3 }),
   act("create", 0, { inSeconds: 45 }),
+];
+
+/** And then, when the first have ids: one that is ready as what it waited for is completed, one that waits for a second. */
+export const OPENING_OF_WAITING: readonly CallStep[] = [
+  act("create", 2, { others: [0] }),
+  act("create", 1, { others: [0, 1], labels: ["a"] }),
+  act("claim", 0, {}),
+  act("complete", 0, {}),
 ];

@@ -1,191 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { type Actor, FreshStore } from "../support/fresh-store.js";
+import { STATES } from "./states.js";
 
-/** Field reports here: C44 (as far as tasks without dependencies and holds go), C01, C02. */
-
-interface Scene {
-  fresh: FreshStore;
-  ann: Actor;
-  ben: Actor;
-  id: string;
-}
-interface State {
-  readonly name: string;
-  readonly make: (scene: Scene) => Promise<unknown>;
-  /** The refusal that B gets; null where B could claim. */
-  readonly code: string | null;
-  readonly ready: boolean;
-  readonly details?: (scene: Scene) => object;
-}
-
-const done = (fresh: FreshStore, id: string, ann: Actor) => fresh.claim(id, ann);
-const STATES: readonly State[] = [
-  { name: "fresh", make: async () => {}, code: null, ready: true },
-  {
-    name: "held by A",
-    make: ({ fresh, ann, id }) => fresh.claim(id, ann),
-    code: "task_claimed",
-    ready: false,
-    details: ({ ann, id }) => ({
-      holder: { agent_id: ann.id, session_id: ann.sessionId, intent: "a task", task_id: id },
-    }),
-  },
-  {
-    name: "held by B itself",
-    make: ({ fresh, ben, id }) => fresh.claim(id, ben),
-    code: null,
-    ready: false,
-  },
-  {
-    name: "lapsed",
-    make: async ({ fresh, ann, id }) => {
-      await fresh.claim(id, ann, { lease_seconds: 30 });
-      fresh.time.pass(30_000);
-    },
-    code: null,
-    ready: true,
-  },
-  {
-    name: "lapsed 1 ms from now",
-    make: async ({ fresh, ann, id }) => {
-      await fresh.claim(id, ann, { lease_seconds: 30 });
-      fresh.time.pass(29_999);
-    },
-    code: "task_claimed",
-    ready: false,
-    details: () => ({ holder: { remaining_ms: 1 } }),
-  },
-  {
-    name: "lapsed on its last attempt",
-    make: async ({ fresh, ann, id }) => {
-      await fresh.ask("update_task", { task_id: id, max_attempts: 1 }, fresh.root);
-      await fresh.claim(id, ann, { lease_seconds: 30 });
-      fresh.time.pass(30_000);
-    },
-    code: "task_closed",
-    ready: false,
-    details: ({ fresh }) => ({ status: "failed", by: null, at: fresh.time.iso() }),
-  },
-  {
-    name: "lapsed after a request to cancel",
-    make: async ({ fresh, ann, id }) => {
-      await fresh.claim(id, ann, { lease_seconds: 30 });
-      await fresh.ask("cancel_task", { task_id: id }, fresh.root);
-      fresh.time.pass(30_000);
-    },
-    code: "task_closed",
-    ready: false,
-    details: ({ fresh }) => ({ status: "cancelled", by: fresh.root.id, at: fresh.time.iso() }),
-  },
-  {
-    name: "its holder's session fell silent",
-    make: async ({ fresh, ann, id }) => {
-      await fresh.claim(id, ann, { lease_seconds: 3600 });
-      fresh.time.pass(899_000);
-      await fresh.sweep();
-      fresh.time.pass(1_000);
-    },
-    code: null,
-    ready: true,
-  },
-  {
-    name: "released",
-    make: async ({ fresh, ann, id }) => {
-      await fresh.claim(id, ann);
-      await fresh.ask("release_task", { task_id: id }, ann);
-    },
-    code: null,
-    ready: true,
-  },
-  {
-    name: "scheduled for later",
-    make: ({ fresh, id }) => fresh.ask("update_task", { task_id: id, not_before: fresh.time.iso(60_000) }, fresh.root),
-    code: "task_scheduled",
-    ready: false,
-    details: ({ fresh }) => ({ not_before: fresh.time.iso(60_000) }),
-  },
-  {
-    name: "scheduled for now",
-    make: async ({ fresh, id }) => {
-      await fresh.ask("update_task", { task_id: id, not_before: fresh.time.iso(60_000) }, fresh.root);
-      fresh.time.pass(60_000);
-    },
-    code: null,
-    ready: true,
-  },
-  {
-    name: "assigned to A",
-    make: ({ fresh, ann, id }) => fresh.ask("update_task", { task_id: id, assigned_to_agent_id: ann.id }, fresh.root),
-    code: "task_assigned",
-    ready: true,
-    details: ({ ann }) => ({ assigned_to_agent_id: ann.id }),
-  },
-  {
-    name: "assigned to B",
-    make: ({ fresh, ben, id }) => fresh.ask("update_task", { task_id: id, assigned_to_agent_id: ben.id }, fresh.root),
-    code: null,
-    ready: true,
-  },
-  {
-    name: "scheduled and assigned to A: the first cause is told",
-    make: ({ fresh, ann, id }) => {
-      const both = { assigned_to_agent_id: ann.id, not_before: fresh.time.iso(60_000) };
-      return fresh.ask("update_task", { task_id: id, ...both }, fresh.root);
-    },
-    code: "task_scheduled",
-    ready: false,
-  },
-  {
-    name: "assigned to A and held by A: the first cause is told",
-    make: async ({ fresh, ann, id }) => {
-      await fresh.ask("update_task", { task_id: id, assigned_to_agent_id: ann.id }, fresh.root);
-      await fresh.claim(id, ann);
-    },
-    code: "task_claimed",
-    ready: false,
-  },
-  {
-    name: "completed",
-    make: async ({ fresh, ann, id }) => {
-      await done(fresh, id, ann);
-      await fresh.ask("complete_task", { task_id: id }, ann);
-    },
-    code: "task_closed",
-    ready: false,
-    details: ({ fresh, ann }) => ({ status: "completed", by: ann.id, at: fresh.time.iso() }),
-  },
-  {
-    name: "failed",
-    make: async ({ fresh, ann, id }) => {
-      await done(fresh, id, ann);
-      await fresh.ask("fail_task", { task_id: id, reason: "can't be done" }, ann);
-    },
-    code: "task_closed",
-    ready: false,
-    details: ({ ann }) => ({ status: "failed", by: ann.id }),
-  },
-  {
-    name: "cancelled while scheduled and assigned",
-    make: async ({ fresh, ann, id }) => {
-      const both = { assigned_to_agent_id: ann.id, not_before: fresh.time.iso(60_000) };
-      await fresh.ask("update_task", { task_id: id, ...both }, fresh.root);
-      await fresh.ask("cancel_task", { task_id: id }, fresh.root);
-    },
-    code: "task_closed",
-    ready: false,
-    details: ({ fresh }) => ({ status: "cancelled", by: fresh.root.id }),
-  },
-  {
-    name: "reopened",
-    make: async ({ fresh, ann, id }) => {
-      await done(fresh, id, ann);
-      await fresh.ask("complete_task", { task_id: id }, ann);
-      await fresh.ask("reopen_task", { task_id: id }, fresh.root);
-    },
-    code: null,
-    ready: true,
-  },
-];
+/** Field reports here: C44 (as far as tasks without holds go), C01, C02. */
 
 describe("everything that speaks of a task agrees in the same millisecond (R14, R17)", () => {
   test.each(STATES)("C44: $name", async ({ make, code, ready, details }) => {
@@ -196,22 +13,27 @@ describe("everything that speaks of a task agrees in the same millisecond (R14, 
     const { id } = await fresh.task();
     const scene = { fresh, ann, ben, id };
     await make(scene);
+    const here = { project_id: "default" };
     const task = await fresh.read(id, ben);
     expect(task.ready).toBe(ready);
-    const listed = async (filter: object) => (await fresh.ask("list_tasks", filter, ben)).map((each) => each.id);
+    const listed = async (filter: object) =>
+      (await fresh.ask("list_tasks", { ...filter, ...here }, ben)).map((each) => each.id);
     expect(await listed({ ready: true })).toEqual(ready ? [id] : []);
     expect(await listed({ ready: false })).toEqual(ready ? [] : [id]);
     expect(await listed({ status: task.status })).toEqual([id]);
+    const blocked = code === "task_blocked" || task.blocked_by.length > 0;
+    expect(await listed({ blocked: true })).toEqual(blocked ? [id] : []);
+    expect(await listed({ stalled: true })).toEqual(task.stalled ? [id] : []);
     expect(await listed({ claimed: true })).toEqual(task.status === "claimed" ? [id] : []);
     expect(await listed({ claimed: false })).toEqual(task.status === "open" ? [id] : []);
-    expect(await fresh.ask("list_claims", {}, ben)).toHaveLength(task.status === "claimed" ? 1 : 0);
+    expect(await fresh.ask("list_claims", here, ben)).toHaveLength(task.status === "claimed" ? 1 : 0);
     const why = await fresh.ask("get_task_why", { task_id: id }, ben);
     expect(why).toMatchObject({ code, ready, claimable: code === null });
     expect(why.next.length).toBeGreaterThan(0);
     // Claim-next hands out what is ready and may go to B; what B holds already isn't handed out again.
     const nextIds = code === null && ready ? [id] : [];
     if (code === null) {
-      const { tasks = [] } = await fresh.ask("claim_next_task", { count: 1 }, ben);
+      const { tasks = [] } = await fresh.ask("claim_next_task", { count: 1, ...here }, ben);
       expect(tasks.map((each) => each.id)).toEqual(nextIds);
       expect(await fresh.claim(id, ben)).toMatchObject({ claimed_by_agent_id: ben.id });
       return;
@@ -222,7 +44,7 @@ describe("everything that speaks of a task agrees in the same millisecond (R14, 
     expect(refused.next).toEqual(why.next);
     expect(refused).toMatchObject(details?.(scene) ?? {});
     expect(why.details).toMatchObject(details?.(scene) ?? {});
-    expect(await fresh.next(ben)).toBeNull();
+    expect(await fresh.next(ben, here)).toBeNull();
     // The refused claim changed nothing.
     expect(await fresh.read(id, ben)).toEqual(task);
   });

@@ -1,5 +1,6 @@
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { type AddressInfo, connect } from "node:net";
+import { onTestFinished } from "vitest";
 import type { Caller, Operation, TextAnswer } from "../../src/contract/operation.js";
 import { createHttp } from "../../src/http/app.js";
 import type { HttpOptions, HttpSettings } from "../../src/http/settings.js";
@@ -52,6 +53,13 @@ export class StubHttp {
   static async start(options: StubOptions = {}): Promise<StubHttp> {
     const stub = new StubHttp(options);
     await stub.app.listen({ host: "127.0.0.1", port: 0 });
+    return stub;
+  }
+
+  /** Started, and closed when the test is over. */
+  static async forTest(options: StubOptions = {}): Promise<StubHttp> {
+    const stub = await StubHttp.start(options);
+    onTestFinished(() => stub.app.close());
     return stub;
   }
 

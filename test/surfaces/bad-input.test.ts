@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Bad } from "./bad-input.js";
-import { BAD_INPUTS, BY_COMMAND, HELD, SOMEBODY } from "./bad-inputs.js";
+import { BAD_INPUTS, BY_COMMAND } from "./bad-inputs.js";
 import { type BadWay, badCli, badMcp, badRest, names } from "./bad-ways.js";
+import { type Bad, HELD, SOMEBODY } from "./mistakes.js";
 import { cli, dibs, placeOf } from "./over-cli.js";
 import { heardOf, rest } from "./over-http.js";
 import { mcp } from "./over-mcp.js";

@@ -1,18 +1,5 @@
-import { type Bad, text, wrong } from "./bad-input.js";
 import { badPlans } from "./bad-plans.js";
-
-/** No field of its own, but all of it. */
-const BODY = "(body)";
-const SOME_ID = "0123456789abcdef0123456789abcdef";
-const many = (count: number, item: string) => `[${Array(count).fill(item).join(",")}]`;
-const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
-
-/** Stands for another agent. */
-export const SOMEBODY = "{somebody}";
-/** Stands for a task that the asker holds. */
-export const HELD = "{held}";
-const theTask = { path: { task_id: HELD } };
-const titled = { with: '"content":"a title"' };
+import { type Bad, BODY, deep, many, SOME_ID, SOMEBODY, text, theTask, titled, wrong } from "./mistakes.js";
 
 const RANGE = /lease_seconds: must be 30\.\.3600 in this workspace, not /;
 const SECONDS = /lease_seconds: must be a whole number of seconds, 30\.\.3600 unless the workspace has another range/;

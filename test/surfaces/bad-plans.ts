@@ -1,4 +1,4 @@
-import { type Bad, text, wrong } from "./bad-input.js";
+import { type Bad, text, wrong } from "./mistakes.js";
 
 const STEP = '{"key":"a","content":"x"}';
 const inPlan = { with: '"slug":"p"' };

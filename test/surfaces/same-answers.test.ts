@@ -7,6 +7,7 @@ import { client, rest } from "./over-http.js";
 import { mcp } from "./over-mcp.js";
 import { rowsOfClaims } from "./rows-of-claims.js";
 import { rowsOfDependencies } from "./rows-of-dependencies.js";
+import { rowsOfHistory } from "./rows-of-history.js";
 import { rowsOfHolders } from "./rows-of-holders.js";
 import { rowsOfPeople } from "./rows-of-people.js";
 import { rowsOfPlans } from "./rows-of-plans.js";
@@ -21,6 +22,7 @@ const ROWS = [
   ...rowsOfRecords,
   ...rowsOfDependencies,
   ...rowsOfPlans,
+  ...rowsOfHistory,
   ...rowsOfPeople,
 ];
 

@@ -4,6 +4,7 @@ import { migrate } from "../migrate.js";
 import { SqliteDb } from "../sqlite-db.js";
 import { claimVerbs } from "./claims.js";
 import { type Db, KeptTasks } from "./db.js";
+import { dependencyVerbs } from "./dependencies.js";
 import { taskVerbs } from "./tasks.js";
 
 /** A database that, asked for rows, keeps SQLite's plan for them instead. */
@@ -57,4 +58,24 @@ test("the claims table is read from what is held, one agent's from what that age
   expect(await table({})).toContain("t USING INDEX tasks_held");
   expect(await table({ agentId: "a" })).toContain("tasks_held (holder_agent=?)");
   expect(await table({ taskId: "t" })).toMatch(/\(id=\?/);
+});
+
+test("what waits and what it waits for are found by the edges' indexes, never by walking tasks or edges", async () => {
+  const verbs = (ask: (of: ReturnType<typeof dependencyVerbs>) => unknown) => planned((db) => ask(dependencyVerbs(db)));
+  expect(await verbs((of) => of.blockersOf([1, 2], 1, 100))).toMatch(
+    /dependencies USING PRIMARY KEY \(task_seq=\?\)|SEARCH d USING PRIMARY KEY \(task_seq=\?\)/,
+  );
+  expect(await verbs((of) => of.dependentsOf(1, { lock: true }))).toContain("dependencies_blocker (blocker_seq=?)");
+  const climbed = await verbs((of) => of.reaches([1, 2], 3));
+  expect(climbed).toContain("SEARCH d USING PRIMARY KEY (task_seq=?)");
+  for (const plan of [
+    climbed,
+    await verbs((of) => of.edgesAbove([1])),
+    await verbs((of) => of.list(1, "dependents", page)),
+  ])
+    expect(plan).not.toMatch(/SCAN (d|t|q|tasks|dependencies)\b/);
+  const blocked = await planned((db) =>
+    taskVerbs(db).list("w", { blocked: true, stalled: true, sort: "handout" }, page, 1),
+  );
+  expect(blocked).toContain("tasks_blocked (workspace_id=?");
 });

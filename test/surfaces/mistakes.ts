@@ -18,8 +18,12 @@ export interface Bad {
   readonly not?: readonly ("REST" | "MCP" | "CLI")[];
 }
 
-/** JSON text of so many letters. */
+/** No field of its own, but all of it. */
+export const BODY = "(body)";
+export const SOME_ID = "0123456789abcdef0123456789abcdef";
 export const text = (length: number) => JSON.stringify("x".repeat(length));
+export const many = (count: number, item: string) => `[${Array(count).fill(item).join(",")}]`;
+export const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
 
 /** The same mistakes in one field, all refused with the same words. */
 export function wrong(
@@ -36,3 +40,10 @@ export function wrong(
     return { what: `${field} ${shown}`, operation, json, field, says, ...rest };
   });
 }
+
+/** Stands for another agent. */
+export const SOMEBODY = "{somebody}";
+/** Stands for a task that the asker holds. */
+export const HELD = "{held}";
+export const theTask = { path: { task_id: HELD } };
+export const titled = { with: '"content":"a title"' };
