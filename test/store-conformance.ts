@@ -1,6 +1,7 @@
 import { describe } from "vitest";
 import { dependencyTests } from "./store-parts/dependencies.js";
 import { leaseTests } from "./store-parts/leases.js";
+import { planTests } from "./store-parts/plans.js";
 import { queueTests } from "./store-parts/queue.js";
 import { recordTests } from "./store-parts/records.js";
 import type { StoreUnderTest } from "./store-parts/scene.js";
@@ -12,5 +13,6 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
   describe(`${name}: leases`, () => leaseTests(make));
   describe(`${name}: records`, () => recordTests(make));
   describe(`${name}: dependencies`, () => dependencyTests(make));
+  describe(`${name}: plans`, () => planTests(make));
   describe(`${name}: the queue`, () => queueTests(make));
 }
