@@ -245,7 +245,12 @@ export const commands: readonly CommandRow[] = [
     operation: "open_session",
     examples: ["export DIBS_SESSION=$(dibs session open --client my-worker --json | jq -r .id)"],
   },
-  { words: "session list", operation: "list_sessions", rows: "session", examples: ["dibs session list"] },
+  {
+    words: "session list",
+    operation: "list_sessions",
+    rows: "session",
+    examples: ["dibs session list", "dibs session list --state any --has-findings"],
+  },
   { words: "session show", operation: "get_session", ...session, examples: [`dibs session show ${ID}`] },
   {
     words: "session heartbeat",
@@ -253,7 +258,12 @@ export const commands: readonly CommandRow[] = [
     ...session,
     examples: [`dibs session heartbeat ${ID}`],
   },
-  { words: "session end", operation: "end_session", ...session, examples: [`dibs session end ${ID}`] },
+  {
+    words: "session end",
+    operation: "end_session",
+    ...session,
+    examples: [`dibs session end ${ID} --findings "the flaky test needs TZ=UTC"`],
+  },
   { words: "session ack", operation: "ack_notices", examples: [`dibs session ack --id ${ID}`] },
   { words: "project add", operation: "create_project", positionals: ["key"], examples: ["dibs project add web"] },
   { words: "project list", operation: "list_projects", rows: "project", examples: ["dibs project list"] },

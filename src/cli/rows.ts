@@ -87,6 +87,7 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     field("CLIENT", "client"),
     flexible("WORKTREE", "worktree"),
     field("BRANCH", "branch"),
+    flexible("FINDINGS", "findings"),
     time("STARTED", "started_at", "ago"),
     left("remaining_ms"),
   ],

@@ -17,25 +17,13 @@ export async function sessionHere(dibs: Dibs, place: Place): Promise<string> {
     if (session.harness_id !== harnessId) continue;
     if (oldest === undefined || session.started_at < oldest.started_at) oldest = session;
   }
-  return oldest?.id ?? openOnce(dibs, { ...describe(place), harness_id: harnessId });
+  // Of several processes that find none one opens it, and the others resume that one.
+  return oldest?.id ?? (await dibs.openSession({ ...describe(place), harness_id: harnessId })).id;
 }
 
 function describe(place: Place): Input<"open_session"> {
   const { host, worktree, branch } = place;
   return { client: "dibs-cli", host, cwd: worktree, worktree, branch, ttl_seconds: TTL_SECONDS };
-}
-
-/**
- * Opens a session under an idempotency key that names its dead predecessor, so that of several processes that find
- * none one opens it and the others get that one.
- */
-async function openOnce(dibs: Dibs, input: Input<"open_session">): Promise<string> {
-  for (let after = "none"; ; ) {
-    const idempotencyKey = `cli-session:${digest([input, after])}`;
-    const { body, replayed } = await dibs.call("open_session", input, { idempotencyKey });
-    if (!replayed || (await dibs.getSession({ session_id: body.id })).state === "open") return body.id;
-    after = body.id;
-  }
 }
 
 function digest(parts: unknown): string {

@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import type { Answer, Call, Caller } from "../contract/operation.js";
 import { type OperationName, type Operations, operations } from "../contract/operations.js";
-import type { Session } from "../contract/session.js";
 import { type HttpCallOptions, httpCall } from "./http-call.js";
 import { type WorkOptions, work } from "./work.js";
 import type { WorkItem } from "./work-item.js";
@@ -61,7 +60,10 @@ class Client {
     } while (cursor !== undefined);
   }
 
-  /** Opens a session and gives a client bound to it. What it claims is held until `end()`, or until it falls silent. */
+  /**
+   * Opens a session, or resumes the one that the `resume_token` or the `harness_id` means, and gives a client bound to it.
+   * What it claims is held until `end()`, or until it falls silent.
+   */
   async session(input: Input<"open_session"> = {}, options: CallOptions = {}): Promise<DibsSession> {
     const { body } = await this.call("open_session", input, options);
     return new SessionClient(this.#call, this.#identity, body) as DibsSession;
@@ -89,17 +91,24 @@ function whileWaiting(signal: AbortSignal | undefined): { signal: AbortSignal | 
 }
 
 class SessionClient extends Client {
-  /** The session as it was opened. */
-  readonly record: Session;
+  /** The session as it was opened, with what resumes it. */
+  readonly record: Output<"open_session">;
 
-  constructor(call: Call, identity: Caller["identity"], record: Session) {
+  constructor(call: Call, identity: Caller["identity"], record: Output<"open_session">) {
     super(call, identity, record.id);
     this.record = record;
   }
 
-  /** Ends the session and frees all it holds. */
-  async end(options: CallOptions = {}): Promise<Output<"end_session">> {
-    return (await this.call("end_session", { session_id: this.record.id }, options)).body;
+  /** Opens a session that works for this one, and ends with it. */
+  child(input: Input<"open_session"> = {}, options: CallOptions = {}): Promise<DibsSession> {
+    return this.session({ ...input, parent_session_id: this.record.id }, options);
+  }
+
+  /** Ends the session with its children and frees all they hold; `findings` is kept for those who come after. */
+  async end(options: CallOptions & { readonly findings?: string } = {}): Promise<Output<"end_session">> {
+    const { findings, ...rest } = options;
+    const said = findings === undefined ? {} : { findings };
+    return (await this.call("end_session", { session_id: this.record.id, ...said }, rest)).body;
   }
 }
 

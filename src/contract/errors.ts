@@ -94,6 +94,13 @@ export const ERRORS = {
     }),
   ),
   session_ended: row(409, conflict, false, "The session has ended; open a new one.", () => z.object({ next: next() })),
+  resume_token_used: row(
+    409,
+    conflict,
+    false,
+    "The resume token carried its session over already; it does so once.",
+    () => z.object({ next: next() }),
+  ),
   agent_has_claims: row(409, conflict, false, "The agent still holds something.", () =>
     z.object({ claims: z.array(holder()), next: next() }),
   ),

@@ -6,6 +6,12 @@ export const LEVELS_MAX = 32;
 // They name an object's machinery in JavaScript: parsing drops the one without a word, merging trips over both.
 export const FORBIDDEN_NAMES: readonly string[] = ["__proto__", "constructor"];
 
+/** What is wrong with text that no store keeps and no screen shows, with the remedy. */
+export function hostileText(text: string): string | undefined {
+  if (text.includes("\0")) return "must not contain NUL (U+0000); remove it";
+  return text.isWellFormed() ? undefined : "must be well-formed Unicode; it has half of a surrogate pair";
+}
+
 export interface ShapeFault {
   readonly field: string;
   /** What would be right. */

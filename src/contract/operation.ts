@@ -32,8 +32,8 @@ export interface Operation<
   readonly effect: "read" | "write";
   /** Status of a success: 200 unless it makes a record. */
   readonly status?: 200 | 201;
-  /** When a success is only a request, whose effect is up to somebody else: it answers 202 then. In words. */
-  readonly requestWhen?: string;
+  /** When a success has another status, in words: 202 where it is only a request, 200 where it made no new record. */
+  readonly otherwise?: { readonly status: 200 | 202; readonly when: string };
   /** What `null` in an input field means: as if absent, or "clear this field". */
   readonly nulls?: "absent" | "clear";
   /** Its input may be as large as a whole plan or backlog. */
@@ -44,11 +44,6 @@ export interface Operation<
   readonly paged?: true;
   /** Takes a rate-limit class of its own, so that a limit never makes leases lapse. */
   readonly heartbeat?: true;
-}
-
-/** The statuses of a success, the usual one first. */
-export function successStatuses({ status = 200, requestWhen }: Operation): readonly number[] {
-  return requestWhen === undefined ? [status] : [status, 202];
 }
 
 /** What any call may answer, whatever it asks. */

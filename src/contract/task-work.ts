@@ -133,7 +133,7 @@ export const taskWorkOperations = {
     path: "/v1/tasks/:task_id/cancel",
     input: () => z.strictObject({ ...holding, reason: withReason.shape.reason }),
     output: () => task,
-    requestWhen: "while somebody else holds the task: its holder is asked to stop",
+    otherwise: { status: 202, when: "while somebody else holds the task: its holder is asked to stop" },
     errors: ["not_found", "task_closed", "lease_lost"],
     role: "worker",
     effect: "write",

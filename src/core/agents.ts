@@ -10,7 +10,7 @@ import { notifyLost } from "./leases.js";
 import { agentOf } from "./named.js";
 import { quoted } from "./quoted.js";
 import type { AgentRow } from "./rows.js";
-import { endSession, releaseAll } from "./sessions.js";
+import { endAlone, releaseAll } from "./session-end.js";
 import type { Tx } from "./store.js";
 import { taskState } from "./task-state.js";
 import { claimView, iso } from "./task-view.js";
@@ -118,7 +118,7 @@ export const delete_agent: Handler<Input<"delete_agent">> = async (context, inpu
     );
   }
   const released = await revokeAll(context, row, `${context.agent.name} deleted the agent ${row.name}`);
-  for (const session of await context.tx.sessions.openOf(row.id)) await endSession(context, session);
+  for (const session of await context.tx.sessions.openOf(row.id)) await endAlone(context, session, {});
   await endKeys(context, row.id, undefined, context.nowMs);
   const unassigned = await unassignAll(context, row.id);
   if (unassigned > 0) context.woke();

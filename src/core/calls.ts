@@ -1,6 +1,6 @@
 import { agentOperations } from "../contract/agent.js";
 import { type DibsError, isDibsError } from "../contract/errors.js";
-import { type Operation, successStatuses } from "../contract/operation.js";
+import type { Operation } from "../contract/operation.js";
 import { operations } from "../contract/operations.js";
 import { sessionOperations } from "../contract/session.js";
 import { workspaceOperations } from "../contract/workspace.js";
@@ -8,16 +8,16 @@ import { Ahead } from "./ahead.js";
 import { AskAgain, type Context, type Handler, type Reply } from "./context.js";
 import { handlers } from "./handlers.js";
 import { Forgetting, hashOf, remember, replay, scopeOf } from "./idempotency.js";
-import { Identities, type Known, requireRole, signOfLife } from "./identity.js";
+import { Identities, type Known, requireRole } from "./identity.js";
 import { checked, type EngineCall, extras, type Outcome, refusal } from "./outcome.js";
 import { Prefetched } from "./prefetch.js";
 import { ClaimsMade, QueueHeads } from "./read-ahead.js";
 import type { SessionRow } from "./rows.js";
-import { sessionEnded } from "./sessions.js";
+import { isLive, sessionEnded, signOfLife } from "./session-life.js";
 import type { Tx } from "./store.js";
 import { taskState } from "./task-state.js";
+import { undoGrant } from "./undo-grant.js";
 import { WOKEN_PER_CALL, wake, wakeTask } from "./wake.js";
-import { undoGrant } from "./work.js";
 
 /** A refusal that had already written: its transaction must be undone. */
 export class RefusalWrote extends Error {
@@ -40,6 +40,7 @@ const LEAVES_HEADS: ReadonlySet<string> = new Set(["claim_next_task", "heartbeat
 export interface Shared {
   readonly tx: Tx;
   readonly mode: "read" | "write";
+  readonly settled: boolean;
   /** Whether calls may still ask again. */
   readonly patient: boolean;
   readonly effects: { woke: boolean };
@@ -72,7 +73,7 @@ export class Calls {
   async perform(
     tx: Tx,
     calls: readonly EngineCall[],
-    asked: Pick<Shared, "mode" | "patient" | "effects" | "touched"> & { readonly ahead?: Ahead },
+    asked: Pick<Shared, "mode" | "settled" | "patient" | "effects" | "touched"> & { readonly ahead?: Ahead },
   ): Promise<(Outcome | undefined)[]> {
     if (tx.othersVersion !== this.#othersVersion) {
       this.forget();
@@ -153,6 +154,7 @@ export class Calls {
       due,
       heads,
       claimsMade: this.#claimsMade,
+      settled: shared.settled,
       patient: shared.patient,
       prefetched: shared.prefetched,
       project: (idOrKey) => identities.project(tx, known.agent.workspace_id, idOrKey),
@@ -182,8 +184,7 @@ export class Calls {
     const { sessionId } = call.caller;
     if (sessionId === undefined) return this.identities.implicitSession(tx, known.agent);
     const session = await this.identities.session(tx, known.agent, sessionId);
-    const ended = session.state !== "open" || (session.expires_at !== null && session.expires_at <= tx.nowMs);
-    if (ended) {
+    if (!isLive(session, tx.nowMs)) {
       if (isRead(call) || call.name === "end_session" || call.name === "open_session") return session;
       throw sessionEnded(session);
     }
@@ -222,10 +223,10 @@ export class Calls {
 
 /** The status of a success, which its operation must have promised. */
 function statusOf(operation: Operation, reply: Reply): number {
-  const [usual = 200, requested] = successStatuses(operation);
-  if (!reply.requested) return usual;
-  if (requested === undefined) throw new Error(`${operation.name} answered a request, which it never promised.`);
-  return requested;
+  const { status = 200, otherwise } = operation;
+  if (!reply.otherwise) return status;
+  if (otherwise === undefined) throw new Error(`${operation.name} answered a status that it never promised.`);
+  return otherwise.status;
 }
 
 export function isRead(call: EngineCall): boolean {

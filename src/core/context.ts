@@ -33,6 +33,8 @@ export interface Context {
   readonly prefetched: Prefetched;
   /** A project of the caller's workspace, by id or key. */
   project(idOrKey: string): Promise<ProjectRow | undefined>;
+  /** False in a read beside writes: what looks dead there may be renewed by one that began before and commits after. */
+  readonly settled: boolean;
   /** Whether the call may still ask again. */
   readonly patient: boolean;
   /** Something became claimable: waiting calls look again after the commit. */
@@ -42,8 +44,8 @@ export interface Context {
 /** What a handler answers. */
 export interface Reply {
   readonly body: unknown;
-  /** What was done is a request to somebody else; the operation says when (`requestWhen`). */
-  readonly requested?: true;
+  /** It has the operation's other status, for the reason that stands there. */
+  readonly otherwise?: true;
   readonly nextCursor?: string;
   /** A refusal that keeps what the handler wrote (a late result, a refused write's event). */
   readonly refusal?: DibsError;
@@ -57,5 +59,8 @@ export interface Reply {
 
 /** Thrown by a handler that has written nothing: another node is about to give work out, or back. */
 export class AskAgain extends Error {}
+
+/** Thrown by a read that is not settled, of a task whose lease looks dead: to be asked again behind the writes. */
+export class LooksDead extends Error {}
 
 export type Handler<I> = (context: Context, input: I) => Promise<Reply>;

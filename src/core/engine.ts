@@ -1,11 +1,12 @@
 import { isDibsError } from "../contract/errors.js";
 import { Calls, CHANGES_IDENTITIES, isRead, RefusalWrote } from "./calls.js";
+import { LooksDead } from "./context.js";
 import type { Housekeeping } from "./housekeeping.js";
 import { NeedsWrite } from "./identity.js";
 import { type BatchResult, type EngineCall, internalFault, type Outcome, type Refusal, refusal } from "./outcome.js";
 import { pause, retried, told } from "./retried.js";
 import type { SessionRow } from "./rows.js";
-import { type Store, StoreBusy } from "./store.js";
+import { type Store, StoreBusy, type TransactionMode } from "./store.js";
 
 /** So long after the store took no sign of life none is tried, or every read would wait for it. */
 const KEEP_ALIVE_AGAIN_MS = 1_000;
@@ -85,16 +86,34 @@ export class Engine {
 
   async #inOneTransaction(calls: readonly EngineCall[], patient: boolean): Promise<Tried> {
     if (!calls.every((call) => isRead(call))) return this.#write(calls, patient);
-    const touched: SessionRow[] = [];
     try {
-      const outcomes = await this.store.transaction("read", (tx) =>
-        this.#calls.perform(tx, calls, { mode: "read", patient, effects: { woke: false }, touched }),
-      );
-      if (touched.length > 0) await this.#keepAlive(touched, outcomes[0]?.nowMs ?? 0);
-      return { outcomes, woke: false };
+      return await this.#read(calls, patient, false);
     } catch (fault) {
+      if (fault instanceof LooksDead) return this.#settle(calls, patient);
       if (fault instanceof NeedsWrite) return this.#write(calls, patient);
       throw fault;
+    }
+  }
+
+  async #read(calls: readonly EngineCall[], patient: boolean, settled: boolean): Promise<Tried> {
+    const touched: SessionRow[] = [];
+    const asked = { mode: "read", settled, patient, effects: { woke: false }, touched } as const;
+    const outcomes = await this.store.transaction("read", (tx) => this.#calls.perform(tx, calls, asked));
+    if (touched.length > 0) await this.#keepAlive(touched, outcomes[0]?.nowMs ?? 0);
+    return { outcomes, woke: false };
+  }
+
+  /**
+   * A lease that looks dead may be renewed by a write that read the clock before its end and has not committed: a reader
+   * who was told of its end would see it alive a moment later. So it is looked at behind the writes, under its lock. A
+   * store that takes none now doesn't keep anybody from reading.
+   */
+  async #settle(calls: readonly EngineCall[], patient: boolean): Promise<Tried> {
+    try {
+      return await this.#write(calls, patient, "write_if_free");
+    } catch (fault) {
+      if (!isDibsError(fault)) throw fault;
+      return this.#read(calls, patient, true);
     }
   }
 
@@ -115,15 +134,15 @@ export class Engine {
     }
   }
 
-  async #write(calls: readonly EngineCall[], patient: boolean): Promise<Tried> {
+  async #write(calls: readonly EngineCall[], patient: boolean, mode: TransactionMode = "write"): Promise<Tried> {
     const effects = { woke: false };
     const taskIds = [...new Set(calls.flatMap(tasksNamed))];
     const changesIdentities = calls.some((call) => CHANGES_IDENTITIES.has(call.name));
     const ahead = this.#calls.ahead(calls);
     try {
       const outcomes = await this.store.transaction(
-        "write",
-        (tx) => this.#calls.perform(tx, calls, { mode: "write", patient, effects, touched: [], ahead }),
+        mode,
+        (tx) => this.#calls.perform(tx, calls, { mode: "write", settled: true, patient, effects, touched: [], ahead }),
         { taskIds, changesIdentities, ahead: (reads) => ahead.read(reads) },
       );
       return { outcomes, woke: effects.woke };

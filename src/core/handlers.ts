@@ -8,6 +8,8 @@ import { ack_notices } from "./notices.js";
 import * as planViews from "./plan-view.js";
 import * as plans from "./plans.js";
 import * as projects from "./projects.js";
+import * as sessionEnd from "./session-end.js";
+import * as sessionOpen from "./session-open.js";
 import * as sessions from "./sessions.js";
 import * as creation from "./task-creation.js";
 import * as notes from "./task-notes.js";
@@ -50,11 +52,11 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   list_claims: notes.list_claims,
   count_claims: notes.count_claims,
   list_events: notes.list_events,
-  open_session: sessions.open_session,
+  open_session: sessionOpen.open_session,
   list_sessions: sessions.list_sessions,
   get_session: sessions.get_session,
   heartbeat_session: sessions.heartbeat_session,
-  end_session: sessions.end_session,
+  end_session: sessionEnd.end_session,
   ack_notices,
   create_agent: agents.create_agent,
   list_agents: agents.list_agents,

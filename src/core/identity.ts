@@ -6,6 +6,7 @@ import { SETTINGS_DEFAULT, type Settings } from "../contract/workspace.js";
 import { newId, sha256 } from "./ids.js";
 import type { EngineCall } from "./outcome.js";
 import type { AgentRow, KeyRow, ProjectRow, SessionRow, WorkspaceRow } from "./rows.js";
+import { keepAlive, newSession, signOfLife } from "./session-life.js";
 import type { Tx } from "./store.js";
 import type { QueueFilter } from "./verbs.js";
 
@@ -180,26 +181,7 @@ export class Identities {
   async openImplicit(tx: Tx, agent: AgentRow): Promise<SessionRow> {
     const open = await this.implicitSession(tx, agent);
     if (open) return open;
-    const row: Omit<SessionRow, "seq"> = {
-      id: newId(tx.nowMs),
-      workspace_id: agent.workspace_id,
-      agent_id: agent.id,
-      agent_name: agent.name,
-      project_id: null,
-      state: "open",
-      implicit: 1,
-      client: null,
-      harness_id: null,
-      host: null,
-      cwd: null,
-      branch: null,
-      worktree: null,
-      ttl_seconds: null,
-      started_at: tx.nowMs,
-      seen_at: tx.nowMs,
-      expires_at: null,
-      ended_at: null,
-    };
+    const row = newSession(tx.nowMs, agent, { implicit: 1, ttl_seconds: null });
     await tx.sessions.insert(row);
     const stored = await tx.sessions.byId(agent.workspace_id, row.id);
     if (!stored) throw new Error("A session that was just opened is not there.");
@@ -213,21 +195,13 @@ export class Identities {
    */
   async touch(tx: Tx, session: SessionRow): Promise<SessionRow> {
     const touched = signOfLife(session, tx.nowMs);
-    if (!touched || !(await tx.sessions.touch(session.id, touched.seen_at, touched.expires_at ?? 0))) return session;
+    if (!touched) return session;
+    const { alive, parents } = await keepAlive(tx, touched);
+    for (const parent of parents) this.#sessions.set(parent.id, parent);
+    if (!alive) return session;
     this.#sessions.set(session.id, touched);
     return touched;
   }
-}
-
-/** The session row after a sign of life, or null when what is stored already covers it. */
-export function signOfLife(session: SessionRow, nowMs: number): SessionRow | null {
-  if (session.ttl_seconds === null || session.expires_at === null) return null;
-  const ttlMs = session.ttl_seconds * 1000;
-  const exactMs = nowMs + ttlMs;
-  if (session.expires_at >= exactMs) return null;
-  // Of a session that calls all the time the last written sign is an eighth old and a little more.
-  const chatty = nowMs - session.seen_at < ttlMs / 4;
-  return { ...session, seen_at: nowMs, expires_at: chatty ? exactMs + ttlMs / 8 : exactMs };
 }
 
 export async function addAgent(tx: Tx, workspace: Pick<WorkspaceRow, "id">, name: string, role: Role): Promise<string> {

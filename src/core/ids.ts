@@ -59,6 +59,24 @@ export function newKey(): NewKey {
   return { key, id, hash: sha256(key) };
 }
 
+export interface ResumeToken {
+  /** The whole secret, shown once: `resume_<session>_<secret>`. */
+  readonly token: string;
+  /** What is stored. */
+  readonly hash: string;
+}
+
+/** What resumes a session. It names it, so that one that was used is told from one that never was. */
+export function newResumeToken(sessionId: string): ResumeToken {
+  const token = `resume_${sessionId}_${newSecret()}`;
+  return { token, hash: sha256(token) };
+}
+
+/** The session that a resume token names; undefined where the text is none. */
+export function resumedBy(token: string): string | undefined {
+  return /^resume_([0-9a-f]{32})_/.exec(token)?.[1];
+}
+
 /** A random secret for a one-time link or a cookie. */
 export function newSecret(): string {
   return randomBytes(24).toString("base64url");

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { DibsError } from "../contract/errors.js";
-import { BODY, shapeFault } from "../contract/json-shape.js";
+import { BODY, hostileText, shapeFault } from "../contract/json-shape.js";
 import type { Operation } from "../contract/operation.js";
 
 interface Mistake {
@@ -98,10 +98,4 @@ function bodyFields(operation: Operation): string[] {
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], value);
-}
-
-/** Text that no store keeps, and no screen shows. */
-function hostileText(text: string): string | undefined {
-  if (text.includes("\0")) return "must not contain NUL (U+0000); remove it";
-  return text.isWellFormed() ? undefined : "must be well-formed Unicode; it has half of a surrogate pair";
 }

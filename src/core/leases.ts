@@ -97,11 +97,16 @@ export interface LeaseProof {
   readonly fence?: number | undefined;
 }
 
+/** Whether the row's holder is the caller's session, or the parent that shares what it holds with it (R65). */
+export function isHolder({ session }: Pick<Context, "session">, row: TaskRow): boolean {
+  if (session === null || row.holder_session === null) return false;
+  return row.holder_session === session.id || row.holder_session === session.shared_by;
+}
+
 /** Whether the caller's session holds the task now, under the lease and fence it names if it names them (R3). */
 export function holds(context: Context, row: TaskRow, proof: LeaseProof): boolean {
   return (
-    context.session !== null &&
-    row.holder_session === context.session.id &&
+    isHolder(context, row) &&
     taskState(row, context.nowMs).held &&
     (proof.lease_id === undefined || proof.lease_id === row.lease_id) &&
     (proof.fence === undefined || proof.fence === row.fence)
@@ -256,7 +261,7 @@ async function lostLease(
   const state = taskState(row, context.nowMs);
   const sessionId = context.session?.id;
   const named = proof.lease_id;
-  const holdsIt = state.held && row.holder_session === sessionId;
+  const holdsIt = state.held && isHolder(context, row);
   if (holdsIt && (named === undefined || named === row.lease_id)) return { reason: "superseded", leaseId: null };
   // Another agent's lease is nobody's business, even where its id is known.
   const isMine = (lease: EndedLease) =>

@@ -61,10 +61,20 @@ export interface SessionRow {
   ttl_seconds: number | null;
   started_at: number;
   seen_at: number;
-  /** Null for implicit sessions, which never die of silence. */
+  /** Null for implicit sessions, which never die of silence. Never later than the parent's (core/session-life.ts). */
   expires_at: number | null;
   ended_at: number | null;
+  parent_session_id: string | null;
+  share_with_children: number;
+  /** The parent, if it shares what it holds; read with the row. */
+  shared_by: string | null;
+  /** What resumes it, hashed. */
+  resume_hash: string | null;
+  findings: string | null;
 }
+
+/** A session as it is written. */
+export type NewSessionRow = Omit<SessionRow, "seq" | "agent_name" | "shared_by">;
 
 export const QUEUE = {
   /** In the queue, ready as far as the clock is concerned. */

@@ -1,6 +1,7 @@
 import { DibsError } from "../contract/errors.js";
 import type { DependencyVerbs } from "./dependency-verbs.js";
 import type { PlanVerbs } from "./plan-verbs.js";
+import type { SessionVerbs } from "./session-verbs.js";
 import type {
   AgentVerbs,
   Awaitable,
@@ -8,7 +9,6 @@ import type {
   EventVerbs,
   LeaseVerbs,
   NoteVerbs,
-  SessionVerbs,
   TaskVerbs,
   WorkspaceVerbs,
 } from "./verbs.js";

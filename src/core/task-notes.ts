@@ -12,13 +12,13 @@ import { refusalToClaim } from "./refusals.js";
 import type { EventRow, TaskRow } from "./rows.js";
 import { taskState } from "./task-state.js";
 import { claimView, commentView, eventView, iso, linkView } from "./task-view.js";
-import { taskOf } from "./tasks.js";
+import { taskNow, taskOf } from "./tasks.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 
 /** Why the caller can't claim the task now: the very refusal that the claim would give, as an answer. */
 export const get_task_why: Handler<Input<"get_task_why">> = async (context, input) => {
-  const row = await taskOf(context, input.task_id);
+  const row = await taskNow(context, input.task_id);
   const { ready } = taskState(row, context.nowMs);
   if (holds(context, row, {})) {
     const next = ["Heartbeat to keep it: heartbeat_task.", "Finish it: complete_task."];

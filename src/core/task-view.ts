@@ -121,6 +121,8 @@ export function sessionView(row: SessionRow, tasksHeld: number, nowMs: number) {
     project_id: row.project_id,
     state: silent ? ("expired" as const) : row.state,
     implicit: row.implicit === 1,
+    parent_session_id: row.parent_session_id,
+    share_with_children: row.share_with_children === 1,
     client: row.client,
     harness_id: row.harness_id,
     host: row.host,
@@ -133,6 +135,7 @@ export function sessionView(row: SessionRow, tasksHeld: number, nowMs: number) {
     remaining_ms: live && row.expires_at !== null ? row.expires_at - nowMs : null,
     ended_at: silent ? isoOrNull(row.expires_at) : isoOrNull(row.ended_at),
     tasks_held: live ? tasksHeld : 0,
+    findings: row.findings,
   };
 }
 

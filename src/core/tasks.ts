@@ -3,13 +3,13 @@ import { DibsError, invalidInput } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
 import { recordUpdate } from "./assignments.js";
 import { dependedOn, viewOf, viewsOf } from "./blockers.js";
-import type { Context, Handler } from "./context.js";
+import { type Context, type Handler, LooksDead } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
 import { freeDependents, sayWaiting } from "./dependencies.js";
 import { countsAfter, edgesTo, writeEdges } from "./dependency-edits.js";
 import { record } from "./events.js";
 import { roleAtLeast } from "./identity.js";
-import { holds, type LeaseProof, leaseLost } from "./leases.js";
+import { holds, isHolder, type LeaseProof, leaseLost } from "./leases.js";
 import { agentOf, requireNamed } from "./named.js";
 import { projectOf } from "./projects.js";
 import { quoted } from "./quoted.js";
@@ -27,6 +27,13 @@ export async function taskOf(context: Context, id: string): Promise<TaskRow> {
   throw new DibsError("not_found", `There is no task ${id}; see GET /v1/tasks (dibs task list).`, {});
 }
 
+/** The same for whoever asks what the task is now. */
+export async function taskNow(context: Context, id: string): Promise<TaskRow> {
+  const row = await taskOf(context, id);
+  if (row.status === "claimed" && !context.settled && !taskState(row, context.nowMs).held) throw new LooksDead();
+  return row;
+}
+
 /** Assigning to others is a coordinator's; throws `not_found` for an agent that isn't there. */
 export async function mayAssign(context: Context, agentId: string | null | undefined): Promise<void> {
   if (agentId === undefined || agentId === null) return;
@@ -37,7 +44,7 @@ export async function mayAssign(context: Context, agentId: string | null | undef
 }
 
 export const get_task: Handler<Input<"get_task">> = async (context, input) => ({
-  body: await viewOf(context, await taskOf(context, input.task_id)),
+  body: await viewOf(context, await taskNow(context, input.task_id)),
 });
 
 export const list_tasks: Handler<Input<"list_tasks">> = async (context, input) => {
@@ -73,8 +80,7 @@ function pick<T extends object, K extends keyof T>(record: T, keys: readonly K[]
 export async function mayChange(context: Context, row: TaskRow, proof: LeaseProof = {}): Promise<void> {
   if (holds(context, row, proof)) return;
   if (taskState(row, context.nowMs).held) {
-    const own = context.session !== null && row.holder_session === context.session.id;
-    throw own ? (await leaseLost(context, row, proof)).refusal : await heldByOther(context, row);
+    throw isHolder(context, row) ? (await leaseLost(context, row, proof)).refusal : await heldByOther(context, row);
   }
   const own = row.created_by === context.agent.id || row.assigned_to === context.agent.id;
   if (own || roleAtLeast(context.role, "coordinator")) return;

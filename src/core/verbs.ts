@@ -10,7 +10,6 @@ import type {
   NewTaskRow,
   NoticeRow,
   ProjectRow,
-  SessionRow,
   TaskRow,
   WorkspaceRow,
 } from "./rows.js";
@@ -61,25 +60,6 @@ export interface AgentVerbs {
   secret(hash: string, kind: "code" | "cookie"): Awaitable<{ agent_id: string; expires_at: number } | undefined>;
   dropSecret(hash: string): Awaitable<void>;
   dropSecretsBefore(nowMs: number): Awaitable<void>;
-}
-
-export interface SessionVerbs {
-  insert(row: Omit<SessionRow, "seq">): Awaitable<void>;
-  byId(workspaceId: string, id: string): Awaitable<SessionRow | undefined>;
-  /** The open implicit session of an agent. */
-  implicitOf(agentId: string): Awaitable<SessionRow | undefined>;
-  list(
-    workspaceId: string,
-    filter: { state: SessionRow["state"]; agentId?: string; nowMs: number },
-    page: Page,
-  ): Awaitable<SessionRow[]>;
-  openOf(agentId: string): Awaitable<SessionRow[]>;
-  /** Moves the end of a session that lives at `seenAtMs` later, never earlier; false when it has ended. */
-  touch(id: string, seenAtMs: number, expiresAtMs: number): Awaitable<boolean>;
-  end(id: string, state: "ended" | "expired", atMs: number): Awaitable<void>;
-  /** Open sessions whose time is over, oldest end first. */
-  silentSince(nowMs: number, limit: number): Awaitable<SessionRow[]>;
-  heldCount(agentId: string, sessionId: string, nowMs: number): Awaitable<number>;
 }
 
 /** How far a claim looks ahead: alone it needs one task, in company as many as are asked for together. */

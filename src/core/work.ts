@@ -9,7 +9,16 @@ import { blockerMoved } from "./dependencies.js";
 import { record } from "./events.js";
 import { roleAtLeast } from "./identity.js";
 import { newId } from "./ids.js";
-import { endByForce, endByHolder, holds, type LeaseProof, leaseSecondsOf, notifyLost, renew } from "./leases.js";
+import {
+  endByForce,
+  endByHolder,
+  holds,
+  isHolder,
+  type LeaseProof,
+  leaseSecondsOf,
+  notifyLost,
+  renew,
+} from "./leases.js";
 import { noticesOf } from "./notices.js";
 import { quoted } from "./quoted.js";
 import { heldByOther, refusalToClaim } from "./refusals.js";
@@ -132,8 +141,7 @@ async function isRepeat(
   status: string,
   type: string,
 ): Promise<boolean> {
-  const mine = context.session !== null && row.holder_session === context.session.id && row.lease_id !== null;
-  if (!mine || row.status !== status || row.lapsed === 1) return false;
+  if (!isHolder(context, row) || row.lease_id === null || row.status !== status || row.lapsed === 1) return false;
   if (proof.lease_id !== undefined && proof.lease_id !== row.lease_id) return false;
   if (proof.fence !== undefined && proof.fence !== row.fence) return false;
   const [last] = await context.tx.events.lastOf(row.id, [type, "task.claimed", "task.retried", "task.reopened"], 1);
@@ -208,7 +216,7 @@ export const cancel_task: Handler<Input<"cancel_task">> = async (context, input)
 async function requestCancel(context: Context, row: TaskRow, reason: string | null): Promise<Reply> {
   const own = row.created_by === context.agent.id || roleAtLeast(context.role, "coordinator");
   if (!own) throw await heldByOther(context, row);
-  if (row.cancel_requested === 1) return { ...(await view(context, row)), requested: true };
+  if (row.cancel_requested === 1) return { ...(await view(context, row)), otherwise: true };
   // Who asked is kept where the closing agent stands, for when the request takes effect.
   const asked = { cancel_requested: 1, cancel_reason: reason, closed_by: context.agent.id };
   const change = { ...asked, version: row.version + 1, updated_at: context.nowMs };
@@ -224,7 +232,7 @@ async function requestCancel(context: Context, row: TaskRow, reason: string | nu
     message: `${context.agent.name} asks you to stop ${quoted(row)}${reason ? `: ${reason}` : ""}. Release or cancel it.`,
     data: JSON.stringify({ lease_id: row.lease_id, reason }),
   });
-  return { ...(await view(context, after)), requested: true };
+  return { ...(await view(context, after)), otherwise: true };
 }
 
 /** Changes a task nobody holds; a lease that lapsed unnoticed is put on record first. */
@@ -285,12 +293,3 @@ export const force_release_task: Handler<Input<"force_release_task">> = async (c
   await notifyLost(context.tx, row, "revoked", `${context.agent.name} released ${quoted(row)}: ${input.reason}`);
   return view(context, after);
 };
-
-/** Takes back a grant whose answer reached nobody; the attempt doesn't count (R21). */
-export async function undoGrant(context: Context, taskId: string, leaseId: string): Promise<Reply> {
-  const row = await taskOf(context, taskId);
-  if (row.lease_id !== leaseId || !taskState(row, context.nowMs).held) return { body: { undone: false } };
-  const after = await endByForce(context, row, { ...givenBack(context, row, false), attempts: row.attempts - 1 });
-  await recordGivenBack(context, row, after, { reason: "undelivered" });
-  return { body: { undone: true } };
-}

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ERRORS, type ErrorCode } from "../contract/errors.js";
-import { COMMON_ERRORS, type Operation, successStatuses } from "../contract/operation.js";
+import { COMMON_ERRORS, type Operation } from "../contract/operation.js";
 import { operationList } from "../contract/operations.js";
 import { CONSOLE_COOKIE } from "./credential.js";
 import { type JsonSchema, jsonSchema, objectSchema, recordSchemas, SHARED } from "./json-schema.js";
@@ -118,11 +118,10 @@ function success(operation: Operation): Document {
     },
     content: { "application/json": { schema: jsonSchema(operation.output, "output") } },
   };
-  const [usual, requested] = successStatuses(operation);
-  return {
-    [String(usual)]: answer,
-    ...(requested ? { [requested]: { ...answer, description: `A request: ${operation.requestWhen}.` } } : {}),
-  };
+  const { status = 200, otherwise } = operation;
+  if (otherwise === undefined) return { [String(status)]: answer };
+  const description = `${otherwise.status === 202 ? "A request: " : "Nothing new: "}${otherwise.when}.`;
+  return { [String(status)]: answer, [String(otherwise.status)]: { ...answer, description } };
 }
 
 /** The problem answers by status; codes that share one are told apart by `code`. */

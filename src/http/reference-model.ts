@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { ERROR_CODES, ERRORS, type ErrorCode } from "../contract/errors.js";
-import { COMMON_ERRORS, type Operation, successStatuses } from "../contract/operation.js";
+import { COMMON_ERRORS, type Operation } from "../contract/operation.js";
 import { operationList } from "../contract/operations.js";
 import { type JsonSchema, jsonSchema, objectSchema, RECORDS, recordSchemas, typeText } from "./json-schema.js";
 import { pathFields, takesQuery } from "./operation-input.js";
@@ -101,8 +101,8 @@ function entryOf(operation: Operation): Entry {
 }
 
 function statusText(operation: Operation): string {
-  const [usual, requested] = successStatuses(operation);
-  return requested === undefined ? `${usual}` : `${usual}, or ${requested} (${operation.requestWhen})`;
+  const { status = 200, otherwise } = operation;
+  return otherwise === undefined ? `${status}` : `${status}, or ${otherwise.status} (${otherwise.when})`;
 }
 
 function inputFields(operation: Operation): FieldText[] {

@@ -54,7 +54,7 @@ const record = (fields: readonly string[] | string) => ({
 const rows = (fields: readonly string[]) => ({ type: "array", items: record(fields) });
 const text = { type: "string" };
 const leaseHints = { lease_id: "From the claim." };
-const cutToOneSession = ["harness_id", "host", "worktree"] as const;
+const cutToOneSession = ["harness_id", "host", "worktree", "share_with_children"] as const;
 
 /** The tools: which operations each fronts, in the order in which `tools/list` gives them. */
 export const TOOLS: readonly Tool[] = [
@@ -160,7 +160,7 @@ export const TOOLS: readonly Tool[] = [
   {
     name: "session",
     description:
-      "Your session holds your claims. open one of its own (for a subagent), heartbeat it (renews all it holds), show it, end it (frees all), ack notices by ids.",
+      "Your session holds your claims. open one of its own (for a subagent), heartbeat it (renews all it holds), show it, end it (frees all; leave findings for who comes after), ack notices by ids.",
     own: { action: z.enum(["open", "heartbeat", "show", "end", "ack"]) },
     fronts: [
       {
@@ -175,11 +175,16 @@ export const TOOLS: readonly Tool[] = [
       { operation: operations.end_session, ...acting("end"), opens: false, show: answers.showSessionEnd },
       { operation: operations.ack_notices, ...acting("ack"), show: answers.showAcknowledged },
     ],
-    hints: { ttl_seconds: "Silence that ends it." },
+    hints: {
+      ttl_seconds: "Silence that ends it.",
+      parent_session_id: "It ends with that one.",
+      resume_token: "Resume the session it came from.",
+      findings: "What others should know.",
+    },
     output: {
       session: record(VIEWS.session),
       items: rows(VIEWS.item),
-      ended: record("tasks_released, claims_released"),
+      ended: record("children_ended, tasks_released, claims_released"),
       acknowledged: { type: "integer" },
     },
   },

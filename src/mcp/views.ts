@@ -79,12 +79,16 @@ export const VIEWS = {
     "project_id",
     "state",
     "implicit",
+    "parent_session_id",
     "client",
     "branch",
     "ttl_seconds",
     "expires_at",
     "remaining_ms",
     "tasks_held",
+    "findings",
+    "resumed",
+    "resume_token",
   ],
   /** What a session's heartbeat did for one task. */
   item: ["task_id", "lease_id", "outcome", "reason", "lease_remaining_ms"],
@@ -98,7 +102,7 @@ export const VIEWS = {
   created: readonly (keyof Task)[];
   waiting: readonly (keyof Task)[];
   claim: readonly (keyof ClaimRow)[];
-  session: readonly (keyof Session)[];
+  session: readonly (keyof Session | "resumed" | "resume_token")[];
   [other: string]: readonly string[];
 };
 
@@ -116,6 +120,7 @@ const AGENT_TEXT: ReadonlySet<string> = new Set([
   "cancel_reason",
   "result",
   "intent",
+  "findings",
   "client",
   "branch",
   "host",

@@ -1,7 +1,10 @@
 import type { OperationName } from "dibs/contract";
-import type { Agent, Proof, Session, Task, Who } from "./records.js";
+import { proofOf, whoOf } from "./callers.js";
+import type { Expected } from "./expected.js";
+import { type Family, familyOf } from "./families.js";
+import type { Agent, Proof, Task, Who } from "./records.js";
 import type { Rules } from "./rules.js";
-import { type Snapshot, snapshot } from "./shown.js";
+import { snapshot } from "./shown.js";
 
 /** One call as data; who and what it is about are chosen by number among those there are when it runs. */
 export interface CallStep {
@@ -29,16 +32,11 @@ interface Args {
   readonly others?: number[];
   readonly text?: string;
   readonly state?: "working" | "waiting_input" | "errored";
-}
-
-/** What an answer must be. */
-export interface Expected {
-  readonly status?: number;
-  readonly tasks?: Snapshot[];
-  readonly many?: boolean;
-  readonly none?: true;
-  readonly opened?: Session;
-  readonly deleted?: Task;
+  /** Which of the agent's sessions is the parent, or has given the token. */
+  readonly parent?: number;
+  readonly resume?: number;
+  readonly harness?: "h1" | "h2";
+  readonly used?: true;
 }
 
 export interface Scene {
@@ -54,6 +52,7 @@ export interface Prepared {
   readonly who: Who;
   /** The least role, as the rules say; refused before anything else. */
   readonly role: string;
+  readonly family: Family;
   /** An ended session doesn't keep it from being done. */
   readonly sessionless: boolean;
   predict(): Expected;
@@ -67,6 +66,7 @@ interface Subject {
   readonly args: Args;
   /** Tasks named beside it; undefined where none are. */
   readonly others: Task[] | undefined;
+  readonly family: Family;
   /** For a task that is made. */
   readonly title: string;
 }
@@ -252,30 +252,21 @@ export const CALLS = {
     name: "open_session",
     record: true,
     sessionless: true,
-    input: ({ args }) => given({ ttl_seconds: args.seconds && Math.max(30, args.seconds) }),
-    predict: ({ scene, who, args }) => {
-      const opened = scene.rules.openSession(who.agent, args.seconds ? Math.max(30, args.seconds) : 900);
-      return { status: 201, opened };
+    input: (s) => {
+      const { parent, resumes, token: resume_token } = s.family;
+      const ttl_seconds = resumes || s.args.harness ? undefined : s.args.seconds && Math.max(30, s.args.seconds);
+      return given({ ttl_seconds, parent_session_id: parent?.id, harness_id: s.args.harness, resume_token });
+    },
+    predict: (s) => {
+      const { harness, seconds } = s.args;
+      const { parent, resumes: session, token } = s.family;
+      const ttlSeconds = seconds && !session && !harness ? Math.max(30, seconds) : 900;
+      const resumes = session && { session, used: token !== session.tokens.at(-1) };
+      const opened = s.scene.rules.openSession(s.who.agent, given({ ttlSeconds, parent, harness, resumes }) as never);
+      return { status: opened.resumed ? 200 : 201, opened };
     },
   },
 } satisfies Record<string, CallKind>;
-
-/** Whose lease a holder's write speaks of. */
-function proofOf(task: Task, kind: CallStep["proof"]): Proof {
-  const last = task.grants.at(-1);
-  const older = task.grants.at(-2);
-  if (kind === "lease" && last?.id) return { lease_id: last.id };
-  if (kind === "fence" && last?.id) return { lease_id: last.id, fence: last.fence };
-  if (kind === "older" && older?.id) return { lease_id: older.id };
-  if (kind === "wrong fence") return { fence: (last?.fence ?? 0) + 1 };
-  return kind === "foreign" ? { lease_id: "0".repeat(32) } : {};
-}
-
-export function whoOf(scene: Scene, step: { agent: number; seat: number }): Who {
-  const agent = scene.agents[step.agent % scene.agents.length] as Agent;
-  const own = scene.rules.sessions.filter((session) => session.agent === agent && session.ttlMs !== null && session.id);
-  return { agent, session: step.seat === 0 || own.length === 0 ? null : (own[step.seat % own.length] as Session) };
-}
 
 /** The call a step means now; undefined where there is nothing it could speak of. */
 export function prepare(scene: Scene, step: CallStep): Prepared | undefined {
@@ -288,7 +279,17 @@ export function prepare(scene: Scene, step: CallStep): Prepared | undefined {
   scene.calls += 1;
   const chosen = step.args.others?.flatMap((nth) => known[nth % Math.max(1, known.length)] ?? []);
   const others = chosen?.length ? chosen : undefined;
-  const subject = { scene, who, task: task as Task, proof, args: step.args, others, title: `task ${scene.calls}` };
+  const family = familyOf(scene.rules.sessions, who, step.args);
+  const subject = {
+    scene,
+    who,
+    task: task as Task,
+    proof,
+    args: step.args,
+    others,
+    family,
+    title: `task ${scene.calls}`,
+  };
   const { name, role = "worker", sessionless = false } = kind;
-  return { name, role, who, sessionless, input: kind.input(subject), predict: () => kind.predict(subject) };
+  return { name, role, who, family, sessionless, input: kind.input(subject), predict: () => kind.predict(subject) };
 }

@@ -51,9 +51,15 @@ export class Holding extends Standing {
   }
 
   protected openImplicit(agent: Agent): Session {
-    const session: Session = { id: null, agent, ttlMs: null, endsAtMs: Infinity, state: "open", lost: [] };
+    agent.implicit = this.newSession(agent, null, null);
+    return agent.implicit;
+  }
+
+  protected newSession(agent: Agent, ttlMs: number | null, parent: Session | null): Session {
+    const endsAtMs = ttlMs === null ? Infinity : this.nowMs + ttlMs;
+    const nobody = { id: null, harness: null, tokens: [], lost: [] };
+    const session: Session = { ...nobody, agent, ttlMs, endsAtMs, parent, state: "open" };
     this.sessions.push(session);
-    agent.implicit = session;
     return session;
   }
 

@@ -2,7 +2,11 @@ import { type OpenStore, operations } from "dibs";
 import type { Answer, Caller, OperationName } from "dibs/contract";
 import { expect } from "vitest";
 import type { Body, Input } from "../support/fresh-store.js";
-import { type CallStep, type Expected, type Prepared, prepare, type Scene, whoOf } from "./calls.js";
+import { whoOf } from "./callers.js";
+import { type CallStep, type Prepared, prepare, type Scene } from "./calls.js";
+import type { Expected } from "./expected.js";
+import { above, apart } from "./families.js";
+import { FILTERS } from "./filters.js";
 import { type Agent, Refusal, type Session, type Task, type Who } from "./records.js";
 import { Rules } from "./rules.js";
 import { Comparison, type Shown, same, snapshot } from "./shown.js";
@@ -93,36 +97,53 @@ export class Play {
 
   /** Calls of one instant: the engine takes them in one transaction, which must mean the same as one after another. */
   async #together(steps: readonly CallStep[]): Promise<void> {
-    const prepared = steps.map((each) => prepare(this.#scene, each)).filter((each) => each !== undefined);
+    const prepared = apart(steps.map((each) => prepare(this.#scene, each)).filter((each) => each !== undefined));
     // The sessions' ends are read behind the calls in the same transaction: one less for every step.
     const [got, signs] = await Promise.all([
       Promise.all(prepared.map((each) => this.#call(each.name, each.input, this.#callerOf(each.who)))),
-      this.#signsOf(prepared.map((each) => each.who.session)),
+      this.#signsOf(prepared.flatMap(({ who, family }) => [who.session, family.parent, family.resumes])),
     ]);
+    for (const [at, { name, family }] of prepared.entries()) {
+      const answered = got[at] as Got;
+      if (name !== "open_session" || !("answer" in answered) || !family.parent) continue;
+      // Its sign of life is its parents', before anybody knows it.
+      const { expires_at, ttl_seconds, resumed } = answered.answer.body as Body<"open_session">;
+      const born: Session = { ...family.parent, parent: family.parent, ttlMs: (ttl_seconds ?? 0) * 1000 };
+      if (!resumed) signs.set(born, Date.parse(expires_at ?? ""));
+    }
     for (const [at, each] of prepared.entries()) this.#compareCall(each, got[at] as Got, signs);
   }
 
   /** When each session ends by silence, as everybody can read. */
-  async #signsOf(sessions: readonly (Session | null)[]): Promise<Map<Session, number>> {
+  async #signsOf(sessions: readonly (Session | null | undefined)[]): Promise<Map<Session, number>> {
     const signs = new Map<Session, number>();
-    const read = async (session: Session | null) => {
+    const read = async (session: Session) => {
       if (!session?.id) return;
       const { expires_at } = await this.#ask("get_session", { session_id: session.id });
       signs.set(session, Date.parse(expires_at ?? ""));
     };
-    await Promise.all([...new Set(sessions)].map(read));
+    const all = sessions.flatMap((session) => (session ? [session, ...above(session)] : []));
+    await Promise.all([...new Set(all)].map(read));
     return signs;
   }
 
-  /** R9: a call is a sign of life, rounded by at most an eighth of the length in the session's favour. */
+  /**
+   * R9: a call is a sign of life, rounded by at most an eighth of the length in the session's favour; and one of its
+   * parents, none of whom ends before one under it (R65).
+   */
   #sign(session: Session | null, signs: Map<Session, number>): void {
-    const endsAtMs = session && signs.get(session);
-    if (!session || session.ttlMs === null || !endsAtMs || session.state !== "open") return;
-    const exactMs = this.#rules.nowMs + session.ttlMs;
-    const least = Math.max(exactMs, session.endsAtMs);
-    const most = Math.max(exactMs + session.ttlMs / 8, session.endsAtMs);
-    if (endsAtMs < least || endsAtMs > most) throw new Error(`A session ends at ${endsAtMs}, not ${least}..${most}`);
-    session.endsAtMs = endsAtMs;
+    if (session?.state !== "open") return;
+    for (const each of [session, ...above(session)]) {
+      const endsAtMs = signs.get(each);
+      if (each.ttlMs === null || !endsAtMs) continue;
+      const under = [...signs.keys()].filter((other) => above(other).includes(each) && other.state === "open");
+      const exactMs = this.#rules.nowMs + each.ttlMs;
+      const slackMs = Math.max(...[each, ...under].map(({ ttlMs }) => (ttlMs ?? 0) / 8));
+      const soonest = Math.max(each.endsAtMs, ...under.map((other) => signs.get(other) ?? 0));
+      const [least, most] = [Math.max(exactMs, soonest), Math.max(exactMs + slackMs, soonest)];
+      if (endsAtMs < least || endsAtMs > most) throw new Error(`A session ends at ${endsAtMs}, not ${least}..${most}`);
+      each.endsAtMs = endsAtMs;
+    }
   }
 
   #compareCall(each: Prepared, got: Got, signs: Map<Session, number>): void {
@@ -150,8 +171,15 @@ export class Play {
     if (expected.none) same(body.task, null);
     if (expected.deleted) same(body, { deleted: true, id: expected.deleted.id });
     if (expected.opened) {
-      expected.opened.id = String(body.id);
-      same([body.state, body.expires_at], ["open", new Date(expected.opened.endsAtMs).toISOString()]);
+      const { session, resumed } = expected.opened;
+      session.id ??= String(body.id);
+      session.tokens.push(String(body.resume_token));
+      const { id, parent } = session;
+      same([body.id, body.resumed, body.parent_session_id], [id, resumed, parent?.id ?? null]);
+      // A later call of the same instant may have moved it on already.
+      const endsAtMs = Date.parse(String(body.expires_at));
+      const least = this.#rules.nowMs + (session.ttlMs ?? 0);
+      same([body.state, endsAtMs >= least && endsAtMs <= session.endsAtMs], ["open", true]);
     }
     if (!expected.tasks) return;
     const shown = (expected.many ? body.tasks : [body.task ?? body]) as Shown[];
@@ -202,7 +230,8 @@ export class Play {
     if (!session?.id) return;
     const got = await this.#call("end_session", { session_id: session.id }, this.#callerOf(who));
     this.#sign(session, await this.#signsOf([session]));
-    expect(got).toMatchObject({ answer: { body: { tasks_released: this.#rules.endSession(who, session) } } });
+    const { released, children } = this.#rules.endSession(who, session);
+    expect(got).toMatchObject({ answer: { body: { tasks_released: released, children_ended: children } } });
   }
 
   /** The whole list, read by somebody else, who notices nothing. */
@@ -262,18 +291,3 @@ export class Play {
 }
 
 const ids = (list: readonly { id: string | null }[]) => list.map((each) => each.id);
-const STATUS = ["open", "claimed", "completed", "failed", "cancelled"] as const;
-type Fits = (task: Shown) => boolean;
-const FILTERS: readonly (readonly [filter: object, fits: Fits])[] = [
-  ...STATUS.map((status) => [{ status }, (task: Shown) => task.status === status] as const),
-  [{ ready: false }, (task) => !task.ready],
-  [{ blocked: true }, (task) => task.status === "open" && task.blocked_by.length > 0],
-  [{ blocked: false }, (task) => task.status !== "open" || task.blocked_by.length === 0],
-  [{ stalled: true }, (task) => task.stalled],
-  [{ stalled: false }, (task) => !task.stalled],
-  [{ lapsed: true }, (task) => task.lapsed],
-  [{ lapsed: false }, (task) => !task.lapsed],
-  [{ claimed: true }, (task) => task.status === "claimed"],
-  [{ claimed: false }, (task) => task.status === "open"],
-  [{ label: "a", ready: true }, (task) => task.ready && task.labels.includes("a")],
-];

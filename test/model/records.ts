@@ -17,6 +17,12 @@ export interface Session {
   readonly ttlMs: number | null;
   endsAtMs: number;
   state: "open" | "ended" | "expired";
+  /** Whose end is also its own. */
+  readonly parent: Session | null;
+  /** What its program calls it. */
+  harness: string | null;
+  /** What resumes it, newest last: only that one does (R65). */
+  readonly tokens: string[];
   /** Leases it lost and was not asked about, oldest first (R54). */
   readonly lost: { grant: Grant; task: Task; reason: Reason }[];
 }

@@ -1,12 +1,12 @@
-import { Holding } from "./holding.js";
-import { type Agent, type Proof, Refusal, type Session, type Task, type Who } from "./records.js";
+import { Families } from "./families.js";
+import { type Proof, Refusal, type Task, type Who } from "./records.js";
 
 /**
  * The rules of the task queue in memory, written from the rules' text alone: no storage, nothing noticed late, nothing
  * cached. Time moves by `settle`, which does at once what the clock does (R1). A call that is refused throws a Refusal
  * and has changed nothing.
  */
-export class Rules extends Holding {
+export class Rules extends Families {
   // Ending
 
   cancel(who: Who, target: Task, proof: Proof): { task: Task; asked: boolean } {
@@ -190,35 +190,5 @@ export class Rules extends Holding {
     for (const other of dependents) other.waitsFor = other.waitsFor.filter((each) => each !== task);
     task.deleted = true;
     return task;
-  }
-
-  // Sessions
-
-  openSession(agent: Agent, ttlSeconds: number): Session {
-    const ttlMs = ttlSeconds * 1000;
-    const session: Session = { id: null, agent, ttlMs, endsAtMs: this.nowMs + ttlMs, state: "open", lost: [] };
-    this.sessions.push(session);
-    return session;
-  }
-
-  /** What it holds, renewed, and what it lost and no longer holds. */
-  heartbeatSession(session: Session): { renewed: Task[]; lost: Session["lost"] } {
-    if (session.state !== "open") throw new Refusal("session_ended");
-    const renewed = this.tasks.filter((task) => task.live?.session === session);
-    for (const { live } of renewed) if (live) this.renewFor(live, live.seconds);
-    return { renewed, lost: session.lost.filter(({ task }) => task.live?.session !== session) };
-  }
-
-  /** R10, R20: frees everything at once, and none of it counts. */
-  endSession(who: Who, session: Session): number {
-    if (session.state !== "open") return 0;
-    const held = this.tasks.filter((task) => task.live?.session === session);
-    for (const task of held) {
-      this.endLease(task, "released", false, who.agent);
-      task.changes += 1;
-    }
-    session.state = "ended";
-    if (session.agent.implicit === session) session.agent.implicit = null;
-    return held.length;
   }
 }

@@ -53,7 +53,13 @@ const callStep: fc.Arbitrary<CallStep> = fc.oneof(
   call(1, "remove", { flag: flag(5) }),
   call(4, "depend", { others: others(9) }),
   call(2, "undepend", { others: others(9) }),
-  call(2, "open", { seconds: some(7, fc.constantFrom(30, 40, 120, 900)) }),
+  call(3, "open", {
+    seconds: some(7, fc.constantFrom(30, 40, 120, 900)),
+    parent: some(4, fc.nat(7)),
+    resume: some(2, fc.nat(7)),
+    harness: some(3, fc.constantFrom("h1", "h2")),
+    used: flag(3),
+  }),
 );
 
 type Deed =

@@ -16,7 +16,12 @@ describe("the end of a session", () => {
     const [ann, ben] = [await fresh.worker("ann"), await fresh.worker("ben")];
     const ids = await holding(fresh, ann, 50);
     const ended = await fresh.ask("end_session", { session_id: ann.sessionId }, ann);
-    expect(ended).toEqual({ session_id: ann.sessionId, tasks_released: 50, claims_released: 0 });
+    expect(ended).toEqual({
+      session_id: ann.sessionId,
+      children_ended: 0,
+      tasks_released: 50,
+      claims_released: 0,
+    });
     const open = await fresh.ask("list_tasks", { status: "open" }, ben);
     expect(open.map((task) => task.id)).toEqual(ids);
     // Nothing of it counts, and nothing lapsed (R20).

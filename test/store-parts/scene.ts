@@ -83,8 +83,10 @@ export function agentRow(name: string, nowMs: number, workspace_id = "w1", id = 
 
 export function sessionRow(agent_id: string, id: string, nowMs: number, ttl_seconds: number | null = 900) {
   const nothing = { client: null, harness_id: null, host: null, cwd: null, branch: null, worktree: null };
+  const alone = { parent_session_id: null, share_with_children: 0, resume_hash: null, findings: null };
   return {
     ...nothing,
+    ...alone,
     id,
     workspace_id: "w1",
     agent_id,

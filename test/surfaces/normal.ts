@@ -14,7 +14,7 @@ type Names = readonly (readonly [string, string])[];
 
 const ID = /\b[0-9a-f]{32}\b/g;
 const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
-const KEY = /\bdibs_[A-Za-z0-9_]{20,}/g;
+const KEY = /\b(?:dibs|resume)_[\w-]{20,}/g;
 
 function walk(value: unknown, field: string, names: Names): unknown {
   if (typeof value === "string") return textOf(value, names);

@@ -5,7 +5,12 @@ import type { Fields } from "./surface.js";
 export const UNKNOWN = "0123456789abcdef0123456789abcdef";
 
 /** Fields that the tools leave out, or take for all calls alike. */
-export const NOT_IN_TOOLS = new Set(["open_session.harness_id", "open_session.host", "open_session.worktree"]);
+export const NOT_IN_TOOLS = new Set([
+  "open_session.harness_id",
+  "open_session.host",
+  "open_session.worktree",
+  "open_session.share_with_children",
+]);
 
 /** What a call has to say beside the field in question. */
 export function required(operation: OperationName): Fields {

@@ -1,113 +1,12 @@
 import { expect } from "vitest";
 import type { Row, Stage } from "./stage.js";
 
-const UNKNOWN = "0123456789abcdef0123456789abcdef";
-
 /** A name that no other row has used, and its word. */
 function unused(at: Stage, word: string): string {
   const name = `${word}-${at.project.slice(-12)}`;
   at.names.set(name, word);
   return name;
 }
-
-const sessions: Row[] = [
-  {
-    does: "opens a session with all it may say of itself",
-    operation: "open_session",
-    given: (at) => ({ input: { client: "robot", branch: "feat/x", project_id: at.project, ttl_seconds: 60 } }),
-    answers: {
-      agent_name: "ann",
-      state: "open",
-      implicit: false,
-      client: "robot",
-      branch: "feat/x",
-      project_id: "the project",
-      ttl_seconds: 60,
-      remaining_ms: "within 1 min",
-    },
-  },
-  {
-    does: "lists the open sessions of an agent",
-    operation: "list_sessions",
-    given: async (at) => {
-      const { agentId } = await at.newPerson("somebody");
-      return { input: { agent_id: agentId } };
-    },
-    answers: [{ id: "somebody's session", agent_id: "somebody", state: "open", tasks_held: 0 }],
-  },
-  {
-    does: "reads a session, with what it must know (R54)",
-    operation: "get_session",
-    given: async (at) => {
-      const session = await at.ann.dibs.session({ client: "loser", ttl_seconds: 86_400 });
-      const { id } = await at.task();
-      await session.claimTask({ task_id: id, lease_seconds: 30 });
-      await at.lead.dibs.forceReleaseTask({ task_id: id, reason: "needed elsewhere" });
-      return { input: { session_id: session.record.id }, session: session.record.id };
-    },
-    answers: { client: "loser", state: "open", notices: [{ type: "lease.lost", task_id: "task 1" }] },
-  },
-  {
-    does: "renews all that a session holds, with an answer per item (R9)",
-    operation: "heartbeat_session",
-    given: async (at) => {
-      const session = await at.ann.dibs.session({ client: "busy", ttl_seconds: 3600 });
-      for (const content of ["one", "two"]) await session.claimTask({ task_id: (await at.task({ content })).id });
-      return { input: { session_id: session.record.id }, session: session.record.id };
-    },
-    answers: {
-      client: "busy",
-      tasks_held: 2,
-      items: [
-        { task_id: "task 1", outcome: "renewed", lease_remaining_ms: "within 5 min" },
-        { task_id: "task 2", outcome: "renewed" },
-      ],
-    },
-  },
-  {
-    does: "ends a session and frees all it holds (R10)",
-    operation: "end_session",
-    given: async (at) => {
-      const session = await at.ann.dibs.session();
-      await session.claimTask({ task_id: (await at.task()).id });
-      return { input: { session_id: session.record.id }, session: session.record.id };
-    },
-    answers: { tasks_released: 1 },
-    leaves: async (at) => {
-      const [task] = await at.ann.dibs.listTasks({ project_id: at.project });
-      expect(task).toMatchObject({ status: "open", attempts: 0 });
-    },
-  },
-  {
-    does: "refuses to renew a session that has ended",
-    operation: "heartbeat_session",
-    given: async (at) => {
-      const session = await at.ann.dibs.session();
-      await session.end();
-      return { input: { session_id: session.record.id }, session: session.record.id };
-    },
-    refused: { code: "session_ended" },
-  },
-  {
-    does: "refuses to read a session that is not there",
-    operation: "get_session",
-    given: () => ({ input: { session_id: UNKNOWN } }),
-    refused: { code: "not_found" },
-  },
-  {
-    does: "acknowledges notices, so that they are not repeated (R54)",
-    operation: "ack_notices",
-    given: async (at) => {
-      const session = await at.ann.dibs.session({ ttl_seconds: 86_400 });
-      const { id } = await at.task();
-      await session.claimTask({ task_id: id });
-      await at.lead.dibs.forceReleaseTask({ task_id: id, reason: "needed elsewhere" });
-      const { notices } = await session.getSession({ session_id: session.record.id });
-      return { input: { ids: notices.map((notice) => notice.id) }, session: session.record.id };
-    },
-    answers: { acknowledged: 1 },
-  },
-];
 
 const agents: Row[] = [
   {
@@ -274,4 +173,4 @@ const places: Row[] = [
 ];
 
 /** Sessions, agents with their keys, projects and the workspace. */
-export const rowsOfPeople: readonly Row[] = [...sessions, ...agents, ...places];
+export const rowsOfPeople: readonly Row[] = [...agents, ...places];

@@ -12,6 +12,7 @@ import { rowsOfHolders } from "./rows-of-holders.js";
 import { rowsOfPeople } from "./rows-of-people.js";
 import { rowsOfPlans } from "./rows-of-plans.js";
 import { rowsOfRecords } from "./rows-of-records.js";
+import { rowsOfSessions } from "./rows-of-sessions.js";
 import { type Row, Stage } from "./stage.js";
 import type { Entrance, Heard, Surface } from "./surface.js";
 import { openWorld, type World } from "./world.js";
@@ -22,6 +23,7 @@ const ROWS = [
   ...rowsOfRecords,
   ...rowsOfDependencies,
   ...rowsOfPlans,
+  ...rowsOfSessions,
   ...rowsOfHistory,
   ...rowsOfPeople,
 ];

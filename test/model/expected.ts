@@ -1,0 +1,12 @@
+import type { Session, Task } from "./records.js";
+import type { Snapshot } from "./shown.js";
+
+/** What an answer must be. */
+export interface Expected {
+  readonly status?: number;
+  readonly tasks?: Snapshot[];
+  readonly many?: boolean;
+  readonly none?: true;
+  readonly opened?: { readonly session: Session; readonly resumed: boolean };
+  readonly deleted?: Task;
+}
