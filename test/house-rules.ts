@@ -7,7 +7,7 @@ import { parseSync, Visitor } from "vite";
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   contract: ["zod"],
-  core: ["contract", "zod", "node:crypto"],
+  core: ["contract", "zod", "node:crypto", "croner"],
   store: ["core", "contract", "node:*", "better-sqlite3", "pg"],
   client: ["contract", "zod"],
   http: ["contract", "zod", "fastify", "node:*"],

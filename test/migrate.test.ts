@@ -4,29 +4,22 @@ import pg from "pg";
 import { expect, inject, onTestFinished, test, vi } from "vitest";
 import { retried } from "../src/core/retried.js";
 import type { Store } from "../src/core/store.js";
-import { queueTables } from "../src/store/migrations/postgres/001-queue.js";
-import { dependencies } from "../src/store/migrations/postgres/002-dependencies.js";
-import { sessionFamilies } from "../src/store/migrations/postgres/003-session-families.js";
 import { openStore } from "../src/store/open.js";
-import { MIGRATION_LOCK, migratePostgres, type PostgresMigration } from "../src/store/postgres-migrate.js";
+import { MIGRATION_LOCK, MIGRATIONS, migratePostgres, type PostgresMigration } from "../src/store/postgres-migrate.js";
 import { StoreScene } from "./store-parts/scene.js";
 import { freshDatabase, query } from "./support/postgres.js";
 
-const first: PostgresMigration = { sql: queueTables, worksFor: 1 };
-const second: PostgresMigration = { sql: dependencies, worksFor: 2 };
-const third: PostgresMigration = { sql: sessionFamilies, worksFor: 2 };
-/** What this code knows. */
-const present = [first, second, third];
-
-// Made up: what the next releases might do. The second step is one that code of the present can't work with.
+/** This code's schema. */
+const NOW = MIGRATIONS.length;
+// Made up: what the next releases might do. The second step is one that code of this one can't work with.
 const next: PostgresMigration = {
   sql: `ALTER TABLE tasks ADD COLUMN colour text; CREATE TABLE steps_done (step bigint NOT NULL);
-    INSERT INTO steps_done VALUES (4); CREATE INDEX tasks_colour ON tasks (colour) WHERE colour IS NOT NULL`,
-  worksFor: 3,
+    INSERT INTO steps_done VALUES (1); CREATE INDEX tasks_colour ON tasks (colour) WHERE colour IS NOT NULL`,
+  worksFor: NOW,
 };
 const tooFar: PostgresMigration = {
-  sql: "ALTER TABLE tasks RENAME COLUMN state TO working_state; INSERT INTO steps_done VALUES (5)",
-  worksFor: 4,
+  sql: "ALTER TABLE tasks RENAME COLUMN state TO working_state; INSERT INTO steps_done VALUES (2)",
+  worksFor: NOW + 1,
 };
 
 async function database(): Promise<string> {
@@ -57,7 +50,7 @@ test("code of the step before goes on working beside the next schema, and starts
   const url = await database();
   const scene = await StoreScene.set({ open: () => openStore(url), pass: () => {}, remove: () => {} });
   const task = await scene.write((tx) => scene.task(tx));
-  expect(await migrateTo(url, ...present, next)).toEqual({ from: 3, to: 4 });
+  expect(await migrateTo(url, ...MIGRATIONS, next)).toEqual({ from: NOW, to: NOW + 1 });
 
   const granted = await retried(() => scene.write((tx) => scene.grant(tx, task)));
   expect(granted.fence).toBe(1);
@@ -66,7 +59,7 @@ test("code of the step before goes on working beside the next schema, and starts
   const rows = await later.transaction("read", async (tx) => tx.tasks.list("w1", { sort: "created" }, ALL, tx.nowMs));
   expect(rows.map(({ status }) => status)).toEqual(["claimed", "open"]);
   expect(await query(url, "SELECT version::int, works_for::int FROM dibs_schema")).toEqual([
-    { version: 4, works_for: 3 },
+    { version: NOW + 1, works_for: NOW },
   ]);
 });
 
@@ -92,7 +85,7 @@ test("a new column in every table disturbs no node at work, whose statements wer
   const tables = await query(url, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
   expect(tables.length).toBeGreaterThan(12);
   const sql = tables.map(({ tablename }) => `ALTER TABLE ${tablename} ADD COLUMN made_up bigint;`).join("\n");
-  await migrateTo(url, ...present, { sql: sql.replace(/^.*dibs_schema.*$/m, ""), worksFor: 3 });
+  await migrateTo(url, ...MIGRATIONS, { sql: sql.replace(/^.*dibs_schema.*$/m, ""), worksFor: NOW });
   await work();
 });
 
@@ -112,23 +105,25 @@ const READS: [OperationName, object | undefined][] = [
 test("a step that the nodes at work can't follow is refused while they are connected, and says what to do", async () => {
   const url = await database();
   const old = await openStore(url, { onHint: () => {} });
-  const refused = await migrateTo(url, ...present, next, tooFar).catch((fault) => fault);
+  const refused = await migrateTo(url, ...MIGRATIONS, next, tooFar).catch((fault) => fault);
   expect(refused).toMatchObject({ code: "store_unavailable" });
   expect(refused.message).toMatch(
-    /^The store's schema is version 3; version 5 works only for nodes written for version 4 or later, and [1-9]\d* connections of older nodes are open\. Stop those nodes, or first upgrade all of them to a Dibs of schema version 4\.$/,
+    new RegExp(
+      `^The store's schema is version ${NOW}; version ${NOW + 2} works only for nodes written for version ${NOW + 1} or later, and [1-9]\\d* connections of older nodes are open\\. Stop those nodes, or first upgrade all of them to a Dibs of schema version ${NOW + 1}\\.$`,
+    ),
   );
-  expect(await query(url, "SELECT version::int FROM dibs_schema")).toEqual([{ version: 3 }]);
+  expect(await query(url, "SELECT version::int FROM dibs_schema")).toEqual([{ version: NOW }]);
   await old.close();
   // The server notices a moment later that they are gone.
   await vi.waitFor(
-    async () => expect(await migrateTo(url, ...present, next, tooFar)).toEqual({ from: 3, to: 5 }),
+    async () => expect(await migrateTo(url, ...MIGRATIONS, next, tooFar)).toEqual({ from: NOW, to: NOW + 2 }),
     10_000,
   );
 });
 
 test("the step that brings dependencies is refused while code that knows none is at work, as that would free nothing", async () => {
   const url = await database();
-  await migrateTo(url, first);
+  await migrateTo(url, ...MIGRATIONS.slice(0, 1));
   await query(
     url,
     `INSERT INTO workspaces VALUES ('w', 'w', '{}', 1);
@@ -149,12 +144,11 @@ test("the step that brings dependencies is refused while code that knows none is
 
 test("a schema too new for this code is refused, and says what to do", async () => {
   const url = await database();
-  await migrateTo(url, ...present, next, tooFar);
+  await migrateTo(url, ...MIGRATIONS, next, tooFar);
   for (const migrate of [true, false]) {
     await expect(openStore(url, { migrate })).rejects.toMatchObject({
       code: "store_unavailable",
-      message:
-        "The store's schema is version 5, made by a newer Dibs; this one knows 3 and can't work with it. Update Dibs.",
+      message: `The store's schema is version ${NOW + 2}, made by a newer Dibs; this one knows ${NOW} and can't work with it. Update Dibs.`,
     });
   }
 });
@@ -163,7 +157,7 @@ test("without leave to migrate an old schema is refused, and says what to do", a
   const url = await database();
   await expect(openStore(url, { migrate: false })).rejects.toMatchObject({
     code: "store_unavailable",
-    message: "The store's schema is version 0, this Dibs needs 3: run dibs migrate, or start with DIBS_MIGRATE=auto.",
+    message: `The store's schema is version 0, this Dibs needs ${NOW}: run dibs migrate, or start with DIBS_MIGRATE=auto.`,
   });
   expect(await query(url, "SELECT to_regclass('tasks') IS NULL AS untouched")).toEqual([{ untouched: true }]);
   await node(url);
@@ -201,18 +195,18 @@ test("a database whose transactions are stricter by default is used as any other
 test("nodes that start at once migrate once", async () => {
   const url = await database();
   await Promise.all(Array.from({ length: 8 }, () => node(url)));
-  const ran = await Promise.all(Array.from({ length: 8 }, () => migrateTo(url, ...present, next)));
-  expect(ran.filter(({ from, to }) => from === 3 && to === 4)).toHaveLength(1);
-  expect(ran.filter(({ from, to }) => from === 4 && to === 4)).toHaveLength(7);
-  expect(await query(url, "SELECT step::int FROM steps_done")).toEqual([{ step: 4 }]);
+  const ran = await Promise.all(Array.from({ length: 8 }, () => migrateTo(url, ...MIGRATIONS, next)));
+  expect(ran.filter(({ from, to }) => from === NOW && to === NOW + 1)).toHaveLength(1);
+  expect(ran.filter(({ from, to }) => from === NOW + 1 && to === NOW + 1)).toHaveLength(7);
+  expect(await query(url, "SELECT step::int FROM steps_done")).toEqual([{ step: 1 }]);
 });
 
 test("a step that fails leaves nothing behind, and the nodes at work", async () => {
   const url = await database();
   const store = await node(url);
-  const broken = { sql: "ALTER TABLE tasks ADD COLUMN colour text; SELECT nonsense", worksFor: 3 };
-  await expect(migrateTo(url, ...present, broken)).rejects.toThrow(/nonsense/);
-  expect(await query(url, "SELECT version::int FROM dibs_schema")).toEqual([{ version: 3 }]);
-  expect(await migrateTo(url, ...present, next)).toEqual({ from: 3, to: 4 });
+  const broken = { sql: "ALTER TABLE tasks ADD COLUMN colour text; SELECT nonsense", worksFor: NOW };
+  await expect(migrateTo(url, ...MIGRATIONS, broken)).rejects.toThrow(/nonsense/);
+  expect(await query(url, "SELECT version::int FROM dibs_schema")).toEqual([{ version: NOW }]);
+  expect(await migrateTo(url, ...MIGRATIONS, next)).toEqual({ from: NOW, to: NOW + 1 });
   await store.transaction("write", async () => {});
 });

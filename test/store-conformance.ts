@@ -4,6 +4,7 @@ import { leaseTests } from "./store-parts/leases.js";
 import { planTests } from "./store-parts/plans.js";
 import { queueTests } from "./store-parts/queue.js";
 import { recordTests } from "./store-parts/records.js";
+import { recurrenceTests } from "./store-parts/recurrences.js";
 import type { StoreUnderTest } from "./store-parts/scene.js";
 import { transactionTests } from "./store-parts/transactions.js";
 
@@ -14,5 +15,6 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
   describe(`${name}: records`, () => recordTests(make));
   describe(`${name}: dependencies`, () => dependencyTests(make));
   describe(`${name}: plans`, () => planTests(make));
+  describe(`${name}: what recurs`, () => recurrenceTests(make));
   describe(`${name}: the queue`, () => queueTests(make));
 }

@@ -1,5 +1,7 @@
 import type { OperationName } from "../contract/operations.js";
+import { brief } from "./brief-task.js";
 import { planCommands } from "./plan-commands.js";
+import { recurrenceCommands } from "./recurrence-commands.js";
 import type { Noun } from "./rows.js";
 
 /** One command that is an operation: its words, and what stands on the line without a flag. */
@@ -22,32 +24,6 @@ export interface CommandRow {
   readonly hidden?: true;
 }
 
-const brief = [
-  "id",
-  "project_id",
-  "priority",
-  "labels",
-  "assigned_to_agent_id",
-  "not_before",
-  "depends_on",
-  "blocked_by",
-  "stalled",
-  "attempts",
-  "lease_expires_at",
-  "lease_id",
-  "fence",
-  "state",
-  "state_detail",
-  "description",
-  "context",
-  "handoff_note",
-  "checkpoint",
-  "progress",
-  "result",
-  "failure_reason",
-  "cancel_requested",
-  "cancel_reason",
-];
 const ID = "4f2a…";
 const task = { positionals: ["task_id"], fields: brief } as const;
 const agent = { positionals: ["agent_id"] } as const;
@@ -274,6 +250,7 @@ export const commands: readonly CommandRow[] = [
     positionals: ["project_id"],
     examples: ['dibs project update web --name "The web shop"'],
   },
+  ...recurrenceCommands,
   { words: "workspace show", operation: "get_workspace", examples: ["dibs workspace show"] },
   {
     words: "workspace set",
@@ -298,5 +275,6 @@ export const groups: Readonly<Record<string, string>> = {
   agent: "Agents and their keys.",
   session: "Sessions: who works, and holds what it claimed.",
   project: "Projects: a queue of its own per repository.",
+  recur: "Recurring tasks: one at every tick of a clock.",
   workspace: "The workspace and its settings.",
 };

@@ -9,6 +9,7 @@ export type Noun =
   | "agent"
   | "session"
   | "project"
+  | "recurrence"
   | "event"
   | "history"
   | "comment"
@@ -113,6 +114,15 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     field("TASK", "task_id"),
   ],
   project: [field("ID", "id"), field("KEY", "key"), flexible("NAME", "name")],
+  recurrence: [
+    field("ID", "id"),
+    field("NAME", "name"),
+    field("CRON", "cron"),
+    field("ZONE", "time_zone"),
+    time("NEXT", "next_at"),
+    time("LAST", "last_at", "ago"),
+    flexible("TITLE", "content"),
+  ],
   event: [...happened, field("TASK", "task_id"), whatElse],
   history: [...happened, whatElse],
   comment: [time("AT", "created_at"), field("WHO", "agent_name"), field("KIND", "kind"), flexible("BODY", "body")],

@@ -4,6 +4,7 @@ export { DibsError, ERRORS, type ErrorCode, EXIT, invalidInput, isDibsError, typ
 export type { Answer, Call, Caller, Operation, Role, TextAnswer, TextCall } from "./operation.js";
 export { COMMON_ERRORS, ROLES } from "./operation.js";
 export { type OperationName, type Operations, operationList, operations } from "./operations.js";
+export { type Recurrence, recurrence } from "./recurrence.js";
 export { type Session, session } from "./session.js";
 export { type NewTask, type Task, task } from "./task.js";
 export { SETTINGS_DEFAULT, type Settings, settings } from "./workspace.js";

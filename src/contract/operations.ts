@@ -4,6 +4,7 @@ import { dependencyOperations } from "./dependency.js";
 import { noticeOperations } from "./notice.js";
 import type { Operation } from "./operation.js";
 import { planOperations } from "./plan.js";
+import { recurrenceOperations } from "./recurrence.js";
 import { sessionOperations } from "./session.js";
 import { taskRecordOperations } from "./task-records.js";
 import { taskWorkOperations } from "./task-work.js";
@@ -15,6 +16,7 @@ export const operations = {
   ...taskRecordOperations,
   ...dependencyOperations,
   ...planOperations,
+  ...recurrenceOperations,
   ...claimOperations,
   ...sessionOperations,
   ...noticeOperations,

@@ -70,6 +70,8 @@ export const task = z.object({
   created_at: z.string(),
   updated_at: z.string(),
   completed_at: moment,
+  recurrence_id: z.string().nullable().describe("The recurrence that made it."),
+  tick_at: moment.describe("The recurrence's tick that it was made for; it may have been made later."),
   version: z.number(),
 });
 export type Task = z.output<typeof task>;

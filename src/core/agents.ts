@@ -9,6 +9,7 @@ import { newId, newKey } from "./ids.js";
 import { notifyLost } from "./leases.js";
 import { agentOf } from "./named.js";
 import { quoted } from "./quoted.js";
+import { unassignRecurrences } from "./recurrences.js";
 import type { AgentRow } from "./rows.js";
 import { endAlone, releaseAll } from "./session-end.js";
 import type { Tx } from "./store.js";
@@ -101,7 +102,7 @@ export const update_agent: Handler<Input<"update_agent">> = async (context, inpu
 
 /**
  * Refused while the agent holds something; forced, it is revoked in the same transaction (R48). What was assigned to it
- * is anybody's.
+ * is anybody's, and what it made recurs on.
  */
 export const delete_agent: Handler<Input<"delete_agent">> = async (context, input) => {
   const row = await agentOf(context, input.agent_id);
@@ -122,6 +123,7 @@ export const delete_agent: Handler<Input<"delete_agent">> = async (context, inpu
   await endKeys(context, row.id, undefined, context.nowMs);
   const unassigned = await unassignAll(context, row.id);
   if (unassigned > 0) context.woke();
+  await unassignRecurrences(context, row.id);
   await context.tx.agents.update(row.id, { deleted_at: context.nowMs });
   const freed = { tasks_released: released, tasks_unassigned: unassigned };
   await record(context, "agent.deleted", null, { agent_id: row.id, name: row.name, ...freed });

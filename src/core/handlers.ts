@@ -8,6 +8,7 @@ import { ack_notices } from "./notices.js";
 import * as planViews from "./plan-view.js";
 import * as plans from "./plans.js";
 import * as projects from "./projects.js";
+import * as recurrences from "./recurrences.js";
 import * as sessionEnd from "./session-end.js";
 import * as sessionOpen from "./session-open.js";
 import * as sessions from "./sessions.js";
@@ -53,6 +54,11 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   count_claims: notes.count_claims,
   list_events: notes.list_events,
   open_session: sessionOpen.open_session,
+  create_recurrence: recurrences.create_recurrence,
+  list_recurrences: recurrences.list_recurrences,
+  get_recurrence: recurrences.get_recurrence,
+  update_recurrence: recurrences.update_recurrence,
+  delete_recurrence: recurrences.delete_recurrence,
   list_sessions: sessions.list_sessions,
   get_session: sessions.get_session,
   heartbeat_session: sessions.heartbeat_session,

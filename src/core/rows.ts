@@ -107,6 +107,9 @@ export interface TaskRow {
   closed_by: string | null;
   not_before: number | null;
   due_date: number | null;
+  /** The recurrence that made it, and the tick it was made for. */
+  recurrence_id: string | null;
+  tick_at: number | null;
   cancel_requested: number;
   /** Tasks it depends on. */
   blockers: number;
@@ -172,7 +175,8 @@ export type NewTaskRow = Pick<
   | "description"
   | "labels"
   | "context"
->;
+> &
+  Partial<Pick<TaskRow, "recurrence_id" | "tick_at">>;
 
 /** What tells a task's state at an instant. */
 export type StateColumns = Pick<

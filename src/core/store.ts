@@ -1,6 +1,7 @@
 import { DibsError } from "../contract/errors.js";
 import type { DependencyVerbs } from "./dependency-verbs.js";
 import type { PlanVerbs } from "./plan-verbs.js";
+import type { RecurrenceVerbs } from "./recurrence-verbs.js";
 import type { SessionVerbs } from "./session-verbs.js";
 import type {
   AgentVerbs,
@@ -80,4 +81,5 @@ export interface Tx {
   readonly claims: ClaimVerbs;
   readonly notes: NoteVerbs;
   readonly events: EventVerbs;
+  readonly recurrences: RecurrenceVerbs;
 }

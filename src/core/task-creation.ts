@@ -61,6 +61,8 @@ const UNCLAIMED: TaskRow = {
   closed_by: null,
   not_before: null,
   due_date: null,
+  recurrence_id: null,
+  tick_at: null,
   cancel_requested: 0,
   blockers: 0,
   open_blockers: 0,

@@ -76,6 +76,8 @@ export function taskView(row: TaskRow, nowMs: number, blockers: readonly Blocker
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
     completed_at: row.status === "completed" ? isoOrNull(row.closed_at) : null,
+    recurrence_id: row.recurrence_id,
+    tick_at: isoOrNull(row.tick_at),
     version: row.version,
   };
 }

@@ -117,7 +117,7 @@ export interface TaskVerbs {
   ): Awaitable<{ seq: number; priority: number } | "none" | "unknown">;
   /** Tasks whose time to wake has come: dead leases and `not_before`, oldest first. */
   due(nowMs: number, limit: number): Awaitable<TaskRow[]>;
-  /** When the next task of the filter's workspace wakes by the clock; null when none will. */
+  /** When the clock may next bring the workspace a task: one that wakes, a session's end, a tick; null when it can't. */
   nextWake(workspaceId: string, nowMs: number): Awaitable<number | null>;
   /** Those of the agents to whom ready tasks are assigned. */
   assignees(workspaceId: string, agentIds: readonly string[]): Awaitable<string[]>;

@@ -2,6 +2,7 @@ import { lapse } from "./leases.js";
 import { QUEUE, type SessionRow, type TaskRow, withChange } from "./rows.js";
 import type { Tx } from "./store.js";
 import { iso } from "./task-view.js";
+import { makeDue } from "./ticks.js";
 
 /** Tasks woken for each call of a transaction that writes, at 60 µs each: more than a call grants, so they get fewer. */
 export const WOKEN_PER_CALL = 4;
@@ -16,8 +17,8 @@ export interface Woken {
 }
 
 /**
- * Brings what the clock changed into the queue: everything of sessions that fell silent, and a bounded number of lapsed
- * leases and scheduled tasks. Never needed for a right answer (R12): state is judged by time wherever it is read.
+ * Brings what the clock changed into the queue: everything of sessions that fell silent, the tasks of ticks that came, and
+ * a bounded number of lapsed leases and scheduled tasks. Never needed for a right answer (R12): state is judged by time wherever it is read.
  */
 export async function wake(tx: Tx, limit: number): Promise<Woken> {
   if (!tx.mayBeDue) return { count: 0, more: false };
@@ -27,6 +28,7 @@ export async function wake(tx: Tx, limit: number): Promise<Woken> {
     for (const session of silent) count += await expireSession(tx, session);
     if (silent.length < SILENT_BATCH) break;
   }
+  count += await makeDue(tx);
   const due = await tx.tasks.due(tx.nowMs, limit + 1);
   for (const row of due.slice(0, limit)) await wakeTask(tx, row);
   // What another node's transaction has locked is passed over, so that there may always be more.

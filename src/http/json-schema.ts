@@ -2,6 +2,7 @@ import { z } from "zod";
 import { agent } from "../contract/agent.js";
 import { claimRow } from "../contract/claim.js";
 import { notice } from "../contract/notice.js";
+import { recurrence } from "../contract/recurrence.js";
 import { session } from "../contract/session.js";
 import { newTask, task } from "../contract/task.js";
 import { comment, historyEntry, link } from "../contract/task-records.js";
@@ -44,6 +45,7 @@ export const RECORDS = {
   Link: link,
   Agent: agent,
   Project: project,
+  Recurrence: recurrence,
 } as const satisfies Record<string, z.ZodObject>;
 
 /** Where OpenAPI keeps what is shared. */

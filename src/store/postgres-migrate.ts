@@ -3,6 +3,7 @@ import { DibsError, isDibsError } from "../contract/errors.js";
 import { queueTables } from "./migrations/postgres/001-queue.js";
 import { dependencies } from "./migrations/postgres/002-dependencies.js";
 import { sessionFamilies } from "./migrations/postgres/003-session-families.js";
+import { recurrences } from "./migrations/postgres/004-recurrences.js";
 import { plans } from "./migrations/postgres/005-plans.js";
 import { translatePostgresFault } from "./postgres-faults.js";
 import { PostgresPool } from "./postgres-pool.js";
@@ -15,12 +16,13 @@ export interface PostgresMigration {
 }
 
 /** In order; a step once released is never changed. */
-const MIGRATIONS: readonly PostgresMigration[] = [
+export const MIGRATIONS: readonly PostgresMigration[] = [
   { sql: queueTables, worksFor: 1 },
   // Code that knows no dependencies would complete a blocker and count it off nowhere: its dependents waited for ever.
   { sql: dependencies, worksFor: 2 },
   // Code that knows no parents gives none, and ends a parent without its children: they end by their own silence then.
   { sql: sessionFamilies, worksFor: 2 },
+  { sql: recurrences, worksFor: 2 },
   // Code that knows no plans takes and ends their tasks as any other.
   { sql: plans, worksFor: 2 },
 ];

@@ -30,7 +30,8 @@ const LOCK_ALONE = `SELECT pg_advisory_xact_lock(${IDENTITIES})`;
 const BEGIN = `SELECT w.wall_ms, c.offset_ms, greatest(c.last_ms, (SELECT at FROM events ORDER BY id DESC LIMIT 1)) AS last_ms,
   v.identities, v.notices,
   (SELECT min(wakes_at) FROM tasks WHERE wakes_at IS NOT NULL) AS task_wakes_at,
-  (SELECT min(expires_at) FROM sessions WHERE state = 'open' AND expires_at IS NOT NULL) AS session_ends_at
+  (SELECT min(expires_at) FROM sessions WHERE state = 'open' AND expires_at IS NOT NULL) AS session_ends_at,
+  (SELECT min(next_at) FROM recurrences WHERE next_at IS NOT NULL) AS tick_at
   FROM clock c, versions v, (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS wall_ms) w`;
 
 /** So old may the persisted time get: renewals write no event that would tell it. */
@@ -50,6 +51,7 @@ interface Begun {
   readonly notices: number;
   readonly task_wakes_at: number | null;
   readonly session_ends_at: number | null;
+  readonly tick_at: number | null;
 }
 
 /** Opens (and where needed migrates) the Postgres store: any number of nodes share one database, none special (R57). */
@@ -138,7 +140,7 @@ class PostgresStore implements Store {
       othersVersion: begun.identities,
       othersQueueVersion: this.#transactions,
       shared: true,
-      mayBeDue: Math.min(begun.task_wakes_at ?? nowMs + 1, begun.session_ends_at ?? nowMs + 1) <= nowMs,
+      mayBeDue: [begun.task_wakes_at, begun.session_ends_at, begun.tick_at].some((at) => at !== null && at <= nowMs),
       get writes() {
         return db.writes;
       },

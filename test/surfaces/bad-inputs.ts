@@ -254,7 +254,21 @@ const cursors: Bad[] = [
   ...wrong("list_tasks", "cursor", [text(501)], /cursor: must have at most 500 characters/),
 ];
 
-const GROUPS = [leases, numbers, texts, lists, badPlans, ids, choices, unknown, shapes, cursors];
+const recurring = { path: { name: "n", content: "x" } };
+const recurs = (field: string, values: readonly string[], says: RegExp, beside = '"cron":"@daily"') =>
+  wrong("create_recurrence", field, values, says, { ...recurring, with: `"name":"n","content":"x",${beside}` });
+const UTC = '"time_zone":"UTC"';
+const schedules: Bad[] = [
+  ...recurs("cron", ['"daily"', '"* * * *"', '"* * * * * *"', '"@reboot"'], /cron: must be five fields, minute/, UTC),
+  ...recurs("cron", ['"60 * * * *"'], /cron: must be five fields.*Invalid value for minute: 60/, UTC),
+  ...recurs("cron", ['"0 0 30 2 *"'], /cron: never comes: no date has the day and month of "0 0 30 2 \*"/, UTC),
+  ...recurs("cron", [text(101)], /cron: must have at most 100 characters/, UTC),
+  ...recurs("time_zone", ['"Mars/Olympus"', '"+02:00"'], /time_zone: must be a zone of the IANA database, as Europe/),
+  ...recurs("name", ['"\\u200b"', text(101)], /name: must (contain something visible|have at most 100)/),
+  ...recurs("skip_if_open", ['"yes"', "1"], /skip_if_open: must be true or false/),
+];
+
+const GROUPS = [leases, numbers, texts, lists, badPlans, ids, choices, unknown, shapes, cursors, schedules];
 
 export const BAD_INPUTS: readonly Bad[] = GROUPS.flat();
 

@@ -16,6 +16,7 @@ export const NOT_IN_TOOLS = new Set([
 export function required(operation: OperationName): Fields {
   const some: Partial<Record<OperationName, Fields>> = {
     create_task: { content: "x" },
+    create_recurrence: { name: "unknown", content: "x", cron: "@yearly" },
     fail_task: { reason: "x" },
     set_task_state: { state: "working" },
     add_dependencies: { depends_on: [UNKNOWN] },

@@ -12,6 +12,7 @@ import { rowsOfHolders } from "./rows-of-holders.js";
 import { rowsOfPeople } from "./rows-of-people.js";
 import { rowsOfPlans } from "./rows-of-plans.js";
 import { rowsOfRecords } from "./rows-of-records.js";
+import { rowsOfRecurrences } from "./rows-of-recurrences.js";
 import { rowsOfSessions } from "./rows-of-sessions.js";
 import { type Row, Stage } from "./stage.js";
 import type { Entrance, Heard, Surface } from "./surface.js";
@@ -26,6 +27,7 @@ const ROWS = [
   ...rowsOfSessions,
   ...rowsOfHistory,
   ...rowsOfPeople,
+  ...rowsOfRecurrences,
 ];
 
 const MODEL = rest("/v1");

@@ -18,13 +18,15 @@ describe("what is not there", () => {
   /** A call for each operation that names something by id, with the id left open. */
   const naming: { operation: OperationName; field: string; input: Fields }[] = operationList.flatMap((operation) =>
     Object.keys(operation.input.shape)
-      .filter((field) => /^(task_id|agent_id|session_id|project_id|assigned_to|assigned_to_agent_id)$/.test(field))
+      .filter((field) =>
+        /^(task_id|agent_id|session_id|recurrence_id|project_id|assigned_to|assigned_to_agent_id)$/.test(field),
+      )
       .map((field) => {
         const name = operation.name as OperationName;
         return { operation: name, field, input: { ...pathOf(operation, UNKNOWN), ...required(name) } };
       }),
   );
-  /** The same four things of another workspace. */
+  /** The same five things of another workspace. */
   let theirs: Readonly<Record<string, string>>;
   beforeAll(async () => {
     const { dibs: stranger } = await world.stranger();
@@ -32,11 +34,13 @@ describe("what is not there", () => {
     const task = await session.createTask({ content: "theirs" });
     await session.claimTask({ task_id: task.id });
     const { id: agent } = await stranger.getMe();
+    const recurrence = await stranger.createRecurrence({ name: "theirs", content: "x", cron: "@yearly" });
     theirs = {
       task_id: task.id,
       project_id: task.project_id,
       session_id: session.record.id,
       agent_id: agent,
+      recurrence_id: recurrence.id,
       assigned_to: agent,
       assigned_to_agent_id: agent,
     };

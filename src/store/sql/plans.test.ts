@@ -6,6 +6,7 @@ import { claimVerbs } from "./claims.js";
 import { type Db, KeptTasks } from "./db.js";
 import { dependencyVerbs } from "./dependencies.js";
 import { planVerbs } from "./plans.js";
+import { recurrenceVerbs } from "./recurrences.js";
 import { taskVerbs } from "./tasks.js";
 
 /** A database that, asked for rows, keeps SQLite's plan for them instead. */
@@ -107,4 +108,15 @@ test("a plan is shown from its own tasks and their edges, found by indexes", asy
   expect(edges).toContain("tasks_plan (project_id=? AND plan=?)");
   expect(edges).toContain("SEARCH d USING PRIMARY KEY (task_seq=?)");
   for (const plan of [nodes, edges]) expect(plan).not.toMatch(/SCAN (d|t|q|p|x|s|tasks|dependencies)\b/);
+});
+
+test("what recurs is found by its next tick, and its open tasks without those that are closed", async () => {
+  expect(await planned((db) => recurrenceVerbs(db).due(1, 64))).toContain(
+    "USING INDEX recurrences_due (next_at>? AND next_at<?)",
+  );
+  const unclosed = await planned((db) => recurrenceVerbs(db).unclosed("r", 9, 16));
+  expect(unclosed).toContain("t USING INDEX tasks_recurring (recurrence_id=? AND seq<?)");
+  expect(await planned((db) => recurrenceVerbs(db).hasTask("r", 1))).toContain(
+    "tasks_tick (recurrence_id=? AND tick_at=?)",
+  );
 });

@@ -25,6 +25,8 @@ const INSERT_COLUMNS = [
   "open_blockers",
   "has_dependents",
   "plan",
+  "recurrence_id",
+  "tick_at",
 ] as const;
 const TEXTS_COLUMNS = ["seq", "content", "description", "labels", "context"] as const;
 const LABEL_COLUMNS = ["seq", "label", "workspace_id", "project_id", "queue", "assigned_to", "priority"] as const;
@@ -197,9 +199,11 @@ function timeAndHolderVerbs(db: Db): Pick<TaskVerbs, TimeAndHolder> {
           `SELECT min(at) AS at FROM (
              SELECT min(wakes_at) AS at FROM tasks ${db.dialect.indexedBy("tasks_wake")}
              WHERE wakes_at > ? AND workspace_id = ?
-             UNION ALL SELECT min(expires_at) FROM sessions WHERE state = 'open' AND expires_at > ?) AS wakes`,
+             UNION ALL SELECT min(expires_at) FROM sessions WHERE state = 'open' AND expires_at > ?
+             UNION ALL SELECT min(next_at) FROM recurrences WHERE next_at > ?) AS wakes`,
           nowMs,
           workspaceId,
+          nowMs,
           nowMs,
         ),
         (row) => row?.at ?? null,

@@ -7,6 +7,7 @@ import { eventVerbs } from "./events.js";
 import { leaseVerbs } from "./leases.js";
 import { noteVerbs } from "./notes.js";
 import { planVerbs } from "./plans.js";
+import { recurrenceVerbs } from "./recurrences.js";
 import { sessionVerbs } from "./sessions.js";
 import { taskVerbs } from "./tasks.js";
 import { workspaceVerbs } from "./workspaces.js";
@@ -14,7 +15,17 @@ import { workspaceVerbs } from "./workspaces.js";
 /** A transaction's verbs, all but what is said of the transaction itself. */
 export type Verbs = Pick<
   Tx,
-  "workspaces" | "agents" | "sessions" | "tasks" | "dependencies" | "plans" | "leases" | "claims" | "notes" | "events"
+  | "workspaces"
+  | "agents"
+  | "sessions"
+  | "tasks"
+  | "dependencies"
+  | "plans"
+  | "leases"
+  | "claims"
+  | "notes"
+  | "events"
+  | "recurrences"
 >;
 
 /** `noticeWrites` is where their count goes on from. */
@@ -30,5 +41,6 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     claims: claimVerbs(db),
     notes: noteVerbs(db, noticeWrites),
     events: eventVerbs(db),
+    recurrences: recurrenceVerbs(db),
   };
 }
