@@ -3,7 +3,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config
 const TESTS = ["src/**/*.test.ts", "console/src/**/*.test.ts", "test/**/*.test.ts"];
 /**
  * What speaks of rules and not of files is true of every store. The rest runs once, for these reasons:
- * - test/race/{one-instant,one-file,locked-file} and test/crash/{disk-full,file-gone,fsync,kill-commands,pause,thread-ended}
+ * - test/race/{one-instant,one-file,locked-file,plan-drain} and test/crash/{disk-full,file-gone,fsync,kill-commands,pause,thread-ended}
  *   are about processes that share one file, its locks and its disk. What they show of races and crashes is shown on
  *   PostgreSQL by test/nodes: many clients at three nodes, nodes killed, the database restarted, the network broken.
  * - test/surfaces but same-answers, test/{cli,mcp*,console,http-*,work*}: a surface reaches the store through the same
@@ -12,7 +12,7 @@ const TESTS = ["src/**/*.test.ts", "console/src/**/*.test.ts", "test/**/*.test.t
 const TESTS_OF_EVERY_STORE = [
   "test/rules/*.test.ts",
   "test/model/*.test.ts",
-  "test/race/{fairness,linearizability,dependencies}.test.ts",
+  "test/race/{fairness,linearizability,dependencies,plans}.test.ts",
   "test/surfaces/same-answers.test.ts",
 ];
 

@@ -1,6 +1,7 @@
 import { describe } from "vitest";
 import { dependencyTests } from "./store-parts/dependencies.js";
 import { leaseTests } from "./store-parts/leases.js";
+import { planTests } from "./store-parts/plans.js";
 import { queueTests } from "./store-parts/queue.js";
 import { recordTests } from "./store-parts/records.js";
 import { recurrenceTests } from "./store-parts/recurrences.js";
@@ -13,6 +14,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
   describe(`${name}: leases`, () => leaseTests(make));
   describe(`${name}: records`, () => recordTests(make));
   describe(`${name}: dependencies`, () => dependencyTests(make));
+  describe(`${name}: plans`, () => planTests(make));
   describe(`${name}: what recurs`, () => recurrenceTests(make));
   describe(`${name}: the queue`, () => queueTests(make));
 }

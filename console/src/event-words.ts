@@ -24,6 +24,8 @@ const WORDS: Readonly<Record<string, readonly [verb: string, tone: Tone]>> = {
   "task.state_changed": ["says how it goes with", "far"],
   "task.retried": ["gave a new try to", "far"],
   "lease.expired": ["ran out of time on", "late"],
+  "plan.created": ["made a plan", "far"],
+  "plan.extended": ["added steps to a plan", "far"],
   "session.started": ["opened a session", "faint"],
   "session.ended": ["ended its session", "faint"],
   "session.expired": ["session fell silent", "late"],

@@ -1,19 +1,8 @@
 import type { OperationName } from "../contract/operations.js";
 import { brief } from "./brief-task.js";
+import { planCommands } from "./plan-commands.js";
 import { recurrenceCommands } from "./recurrence-commands.js";
-
-/** What the rows of a list are, for the table that shows them. */
-export type Noun =
-  | "task"
-  | "claim"
-  | "agent"
-  | "session"
-  | "project"
-  | "recurrence"
-  | "event"
-  | "history"
-  | "comment"
-  | "link";
+import type { Noun } from "./rows.js";
 
 /** One command that is an operation: its words, and what stands on the line without a flag. */
 export interface CommandRow {
@@ -27,6 +16,8 @@ export interface CommandRow {
   readonly rows?: Noun;
   /** Which fields of a single record people see; all without it. */
   readonly fields?: readonly string[];
+  /** What people get where nothing is said. */
+  readonly defaults?: Readonly<Record<string, unknown>>;
   /** With `--follow` it goes on with what comes. */
   readonly follow?: true;
   /** An older form, kept out of help. */
@@ -201,6 +192,7 @@ export const commands: readonly CommandRow[] = [
     rows: "history",
     examples: [`dibs task history ${ID}`],
   },
+  ...planCommands,
   {
     words: "agent add",
     operation: "create_agent",
@@ -279,6 +271,7 @@ export const commands: readonly CommandRow[] = [
 /** What the groups of commands are about. */
 export const groups: Readonly<Record<string, string>> = {
   task: "Tasks: add, find, claim, keep, finish.",
+  plan: "Plans: named sets of tasks that wait for each other.",
   agent: "Agents and their keys.",
   session: "Sessions: who works, and holds what it claimed.",
   project: "Projects: a queue of its own per repository.",

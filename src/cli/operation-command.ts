@@ -31,7 +31,8 @@ export function operationCommand(row: CommandRow, finish: Finish): Command {
     const { Output } = await import("./output.js");
     const operation = operationFor(row, self.args.length > positionals.length);
     const input = {
-      ...Object.fromEntries(flags().map((flag) => [flag.field, flag.read(values)])),
+      ...(values.json === true ? {} : row.defaults),
+      ...given(flags().map((flag) => [flag.field, flag.read(values)])),
       ...Object.fromEntries(((values.clear as string[]) ?? []).map((field) => [field, null])),
       ...positional(row, positionals, self.args),
     };
@@ -51,6 +52,11 @@ export function operationCommand(row: CommandRow, finish: Finish): Command {
     finish(await followEvents(asked.input, output));
   });
   return command;
+}
+
+/** Of the flags only those that were given, so that they stand before what goes without saying. */
+function given(entries: readonly (readonly [string, unknown])[]): Values {
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
 function label(field: string): string {

@@ -18,6 +18,7 @@ export function ownCommands(finish: Finish): OwnCommand[] {
     mcp(finish),
     demo(finish),
     demoAgent(finish),
+    planApply(finish),
     workspaceAdd(finish),
     migrate(finish),
     restored(finish),
@@ -32,6 +33,7 @@ function workCommand(finish: Finish): OwnCommand {
     .argument("<COMMAND...>", "the command and its arguments, best after --")
     .option("--label <text>", "Only tasks that carry all of these. (repeatable)", collect)
     .option("--project <id>", "Only this project (id or key).")
+    .option("--plan <slug>", "Only steps of this plan.")
     .option("--lease <seconds>", "Length of each lease; the workspace's default without it.", whole)
     .option("--count <n>", "Sessions at work at once. (default: 1)", whole)
     .option("--once", "One task per session, then end; with --drain don't wait for it.")
@@ -48,6 +50,7 @@ function workCommand(finish: Finish): OwnCommand {
       program,
       labels: values.label as string[] | undefined,
       project: values.project as string | undefined,
+      steps: values.plan as string | undefined,
       leaseSeconds: values.lease as number | undefined,
       count: (values.count as number | undefined) ?? 1,
       once: values.once === true,
@@ -106,6 +109,23 @@ function demoAgent(finish: Finish): OwnCommand {
   const command = new Command("demo-agent").argument("<ID>");
   const run: Run = async (_values, [id = ""], output) => (await import("./demo-agent.js")).demoAgent(id, output);
   return { ...running("demo-agent", command, finish, run), hidden: true };
+}
+
+function planApply(finish: Finish): OwnCommand {
+  const command = new Command("apply")
+    .description(
+      "Create a plan's steps as tasks, all or none, from a YAML or JSON file: slug, title, and steps with key, content, depends_on (keys of other steps, or ids of tasks), labels, priority, … The same file again changes nothing.",
+    )
+    .argument("<FILE>", "the plan, or - for stdin")
+    .option("--slug <text>", "The plan's name, instead of the file's.")
+    .option("--project <id>", "Its project (id or key), instead of the file's.")
+    .option("--add", "Add the steps that the plan hasn't yet, to a plan that is there.");
+  examples(command, "dibs plan apply release.yaml", "dibs plan apply release.yaml --add");
+  return running("plan apply", command, finish, async (values, [file = ""], output) => {
+    const { applyPlan } = await import("./plan-apply.js");
+    const { slug, project, add } = values as { slug?: string; project?: string; add?: boolean };
+    return applyPlan({ file, slug, project, add: add === true }, output);
+  });
 }
 
 function workspaceAdd(finish: Finish): OwnCommand {

@@ -1,7 +1,21 @@
-import type { Noun } from "./commands.js";
 import type { Screen } from "./screen.js";
 import type { Column } from "./table.js";
 import { lasting, relative, when } from "./when.js";
+
+/** What the rows of a list are, for the table that shows them. */
+export type Noun =
+  | "task"
+  | "claim"
+  | "agent"
+  | "session"
+  | "project"
+  | "recurrence"
+  | "event"
+  | "history"
+  | "comment"
+  | "link"
+  | "plan"
+  | "step";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -37,6 +51,8 @@ const whatElse: Column = {
       .map(([name, value]) => `${name}=${textOf(value)}`)
       .join(" "),
 };
+
+const countOf = (progress: unknown, name: string) => Number((progress as Row)[name]);
 
 /** The columns in which each kind of record is listed. */
 export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
@@ -75,6 +91,27 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     flexible("FINDINGS", "findings"),
     time("STARTED", "started_at", "ago"),
     left("remaining_ms"),
+  ],
+  plan: [
+    field("SLUG", "slug"),
+    flexible("TITLE", "title"),
+    { title: "DONE", text: ({ progress }) => `${countOf(progress, "completed")}/${countOf(progress, "total")}` },
+    { title: "CLAIMABLE", text: ({ progress }) => String(countOf(progress, "claimable")) },
+    { title: "IN FLIGHT", text: ({ progress }) => String(countOf(progress, "in_flight")) },
+    { title: "WAITING", text: ({ progress }) => String(countOf(progress, "blocked")) },
+    {
+      title: "STALLED",
+      text: ({ progress }) => String(countOf(progress, "stalled")),
+      paint: (text, row, { paint }) => (countOf(row.progress, "stalled") > 0 ? paint.yellow(text) : text),
+    },
+    field("PROJECT", "project_id"),
+  ],
+  step: [
+    field("KEY", "key"),
+    { title: "STATUS", text: statusOf, paint: (text, row, screen) => paintStatus(text, row, screen) },
+    flexible("TITLE", "content"),
+    flexible("WAITS FOR", "waits_for"),
+    field("TASK", "task_id"),
   ],
   project: [field("ID", "id"), field("KEY", "key"), flexible("NAME", "name")],
   recurrence: [

@@ -110,7 +110,9 @@ export const ERRORS = {
   limit_exceeded: row(409, conflict, false, "A limit is reached.", () =>
     z.object({ setting: z.string(), limit: z.number() }),
   ),
-  already_exists: row(409, conflict, false, "The name is taken."),
+  already_exists: row(409, conflict, false, "The name is taken.", () =>
+    z.object({ differences: z.array(z.string()).optional().describe("How a plan of that name differs, in words.") }),
+  ),
   idempotency_key_reused: row(409, conflict, false, "The same Idempotency-Key came with another body."),
   version_mismatch: row(412, conflict, false, "The record changed since it was read.", () =>
     z.object({ version: z.number() }),

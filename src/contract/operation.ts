@@ -36,6 +36,8 @@ export interface Operation<
   readonly otherwise?: { readonly status: 200 | 202; readonly when: string };
   /** What `null` in an input field means: as if absent, or "clear this field". */
   readonly nulls?: "absent" | "clear";
+  /** Its input may be as large as a whole plan or backlog. */
+  readonly large?: true;
   /** The answer carries a secret, which no store may keep readable. */
   readonly secret?: true;
   /** The answer is an array cut by `limit` and continued by `cursor`. */

@@ -3,6 +3,7 @@ import { claimOperations } from "./claim.js";
 import { dependencyOperations } from "./dependency.js";
 import { noticeOperations } from "./notice.js";
 import type { Operation } from "./operation.js";
+import { planOperations } from "./plan.js";
 import { recurrenceOperations } from "./recurrence.js";
 import { sessionOperations } from "./session.js";
 import { taskRecordOperations } from "./task-records.js";
@@ -14,6 +15,7 @@ export const operations = {
   ...taskWorkOperations,
   ...taskRecordOperations,
   ...dependencyOperations,
+  ...planOperations,
   ...recurrenceOperations,
   ...claimOperations,
   ...sessionOperations,

@@ -88,6 +88,7 @@ export const taskRecordOperations = {
           .describe("true: being worked on now; false: available (lapsed ones too, closed ones not)."),
         project_id: projectId.optional(),
         label: text(100).optional(),
+        plan: text(64).optional().describe("Slug of the plan it is part of, in any project unless one is named."),
         assigned_to: id("the agent it is assigned to").optional(),
         search: text(200).optional().describe("Text in title or description, in any letter case."),
         sort: z

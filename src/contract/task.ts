@@ -42,6 +42,7 @@ export const task = z.object({
   depends_on_count: z.number(),
   blocked_by: z.array(z.string()).describe("Those of them that aren't completed."),
   blocked_by_count: z.number(),
+  plan: z.string().nullable().describe("The slug of its plan."),
   context: z.record(z.string(), json).nullable(),
   assigned_to_agent_id: z.string().nullable(),
   created_by_agent_id: z.string(),
@@ -80,6 +81,8 @@ export const blockerIds = z
   .max(BLOCKERS_SHOWN, "must have at most 1,000 ids")
   .describe("Ids of tasks that must be completed first.");
 
+const planSlug = text(64);
+
 /** What a task may be created with. */
 export const newTask = z.strictObject({
   content: visibleText(2000).describe("What is to be done: the title, 1..2,000 characters."),
@@ -92,6 +95,7 @@ export const newTask = z.strictObject({
   not_before: time.optional().describe("Nobody gets it before this time."),
   max_attempts: whole(1, 100).optional(),
   depends_on: blockerIds.optional().describe("Ids of tasks that must be completed before it can be claimed."),
+  plan: planSlug.optional().describe("Slug of a plan of the project that it becomes a part of."),
   context: z.record(z.string(), json).optional().describe("Data for whoever does it."),
 });
 export type NewTask = z.output<typeof newTask>;
@@ -117,6 +121,9 @@ export const taskChanges = {
 export const claimFilter = {
   project_id: projectId.optional().describe("Only this project (id or key); else all projects of the workspace."),
   labels: labels.optional().describe("Only tasks that carry all of these."),
+  plan: planSlug
+    .optional()
+    .describe("Only steps of this plan (of the project named, else the session's or `default`)."),
 } as const;
 
 export const claimOptions = {

@@ -7,6 +7,7 @@ import { record } from "./events.js";
 import { roleAtLeast } from "./identity.js";
 import { endByForce, grant, holds, leaseSecondsOf, notifyLost, renew } from "./leases.js";
 import { noticesOf } from "./notices.js";
+import { planOf } from "./plan-named.js";
 import { projectOf } from "./projects.js";
 import { quoted } from "./quoted.js";
 import { heldByOther, refusalToClaim } from "./refusals.js";
@@ -21,12 +22,14 @@ type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 /** Takes the next ready task, or up to `count` of them, each under its own lease (R15, R22). */
 export const claim_next_task: Handler<Input<"claim_next_task">> = async (context, input) => {
   const leaseSeconds = leaseSecondsOf(context, input.lease_seconds);
+  const plan = input.plan === undefined ? undefined : await planOf(context, input.plan, input.project_id);
   const project = input.project_id === undefined ? null : await projectOf(context, input.project_id);
   const filter: QueueFilter = {
     workspaceId: context.workspaceId,
-    projectId: project?.id ?? null,
+    projectId: plan?.project_id ?? project?.id ?? null,
     agentId: context.agent.id,
     labels: input.labels ?? [],
+    plan: plan?.slug ?? null,
   };
   const wanted = input.count ?? 1;
   const room = await roomFor(context, wanted);

@@ -5,6 +5,8 @@ import * as claiming from "./claiming.js";
 import type { Handler } from "./context.js";
 import * as dependencies from "./dependency-edits.js";
 import { ack_notices } from "./notices.js";
+import * as planViews from "./plan-view.js";
+import * as plans from "./plans.js";
 import * as projects from "./projects.js";
 import * as recurrences from "./recurrences.js";
 import * as sessionEnd from "./session-end.js";
@@ -43,6 +45,11 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   list_dependencies: dependencies.list_dependencies,
   add_dependencies: dependencies.add_dependencies,
   remove_dependency: dependencies.remove_dependency,
+  create_plan: plans.create_plan,
+  add_plan_steps: plans.add_plan_steps,
+  list_plans: planViews.list_plans,
+  get_plan: planViews.get_plan,
+  get_plan_graph: planViews.get_plan_graph,
   list_claims: notes.list_claims,
   count_claims: notes.count_claims,
   list_events: notes.list_events,

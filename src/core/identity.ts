@@ -68,9 +68,17 @@ export class Identities {
     const known = this.#remembered(caller.identity);
     if (!known) return undefined;
     const { id: agentId, workspace_id: workspaceId } = known.agent;
+    // A plan has to be looked up first.
+    if (input.plan !== undefined) return undefined;
     const project = input.project_id === undefined ? null : this.#projects.get(`${workspaceId}/${input.project_id}`);
     if (project === undefined) return undefined;
-    return { workspaceId, agentId, projectId: project?.id ?? null, labels: (input.labels ?? []) as string[] };
+    return {
+      workspaceId,
+      agentId,
+      projectId: project?.id ?? null,
+      labels: (input.labels ?? []) as string[],
+      plan: null,
+    };
   }
 
   #remembered(identity: Caller["identity"]): Known | undefined {

@@ -24,11 +24,13 @@ export function parseInput(operation: Operation, raw: unknown): Record<string, u
   throw invalid(parsed.error.issues.flatMap((issue) => describe(issue, operation, given)));
 }
 
+const BATCHES: ReadonlySet<string> = new Set(["tasks", "steps"]);
+
 function withoutNulls(record: object): object {
   const plain = Object.entries(record).filter(([, value]) => value !== null);
   // A batch's tasks are records of the same kind as the one.
   return Object.fromEntries(
-    plain.map(([key, value]) => [key, key === "tasks" && Array.isArray(value) ? value.map(withoutNullsIn) : value]),
+    plain.map(([key, value]) => [key, BATCHES.has(key) && Array.isArray(value) ? value.map(withoutNullsIn) : value]),
   );
 }
 

@@ -95,8 +95,8 @@ export function tasksWanted({ name, input }: EngineCall): number {
   return name === "claim_next_task" ? Number(input.count ?? 1) : 0;
 }
 
-function keyOf({ workspaceId, projectId, labels }: QueueFilter, assignedTo: string): string {
-  return JSON.stringify([workspaceId, projectId, assignedTo, labels]);
+function keyOf({ workspaceId, projectId, labels, plan }: QueueFilter, assignedTo: string): string {
+  return JSON.stringify([workspaceId, projectId, assignedTo, labels, plan]);
 }
 
 const NOTHING: TaskRow[] = [];

@@ -117,6 +117,8 @@ export interface TaskRow {
   open_blockers: number;
   /** 1 when other tasks may depend on it; stays 1 when none does any more. */
   has_dependents: number;
+  /** The slug of its plan in its project. */
+  plan: string | null;
   state: string | null;
   // The lease: written by the leases' verbs only.
   lease_id: string | null;
@@ -167,6 +169,8 @@ export type NewTaskRow = Pick<
   | "due_date"
   | "blockers"
   | "open_blockers"
+  | "has_dependents"
+  | "plan"
   | "content"
   | "description"
   | "labels"

@@ -6,6 +6,7 @@ import type { Context, Handler } from "./context.js";
 import { blockersNamed, sayWaiting } from "./dependencies.js";
 import { record } from "./events.js";
 import { newId } from "./ids.js";
+import { planOf } from "./plan-named.js";
 import { projectOf } from "./projects.js";
 import { type LinkedRow, type NewTaskRow, type ProjectRow, QUEUE, type TaskRow, withChange } from "./rows.js";
 import { openAmong, queuePlace } from "./task-state.js";
@@ -14,9 +15,11 @@ import { mayAssign } from "./tasks.js";
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 const millis = (time: string | undefined) => (time === undefined ? null : Date.parse(time));
 
-function newRow(context: Context, input: NewTask, project: ProjectRow, blockers: readonly LinkedRow[]): NewTaskRow {
+type Counts = Pick<NewTaskRow, "blockers" | "open_blockers" | "has_dependents">;
+
+function newRow(context: Context, input: NewTask, { project, plan }: Place, counts: Counts): NewTaskRow {
   const notBefore = millis(input.not_before);
-  const waiting = { not_before: notBefore, open_blockers: openAmong(blockers).length };
+  const waiting = { not_before: notBefore, open_blockers: counts.open_blockers };
   return {
     id: newId(context.nowMs),
     workspace_id: context.workspaceId,
@@ -27,8 +30,9 @@ function newRow(context: Context, input: NewTask, project: ProjectRow, blockers:
     created_by: context.agent.id,
     max_attempts: input.max_attempts ?? context.settings.max_attempts,
     created_at: context.nowMs,
-    ...waiting,
-    blockers: blockers.length,
+    not_before: notBefore,
+    ...counts,
+    plan,
     due_date: millis(input.due_date),
     content: input.content,
     description: input.description ?? null,
@@ -63,6 +67,7 @@ const UNCLAIMED: TaskRow = {
   blockers: 0,
   open_blockers: 0,
   has_dependents: 0,
+  plan: null,
   state: null,
   lease_id: null,
   fence: 0,
@@ -91,10 +96,13 @@ function freshTask(row: NewTaskRow, seq: number): TaskRow {
   return Object.assign(withChange(UNCLAIMED, row), { seq, updated_at: row.created_at });
 }
 
-interface Planned {
-  readonly row: NewTaskRow;
-  readonly labels: readonly string[];
+/** A task to be created, and what it waits for. */
+export interface Linked {
+  readonly input: NewTask;
+  /** Tasks that are there. */
   readonly blockers: readonly LinkedRow[];
+  /** Others of the same creation, by their place in it; they are no cycle. */
+  readonly among?: readonly number[];
 }
 
 /** A new task can close no cycle: nothing waits for it yet. */
@@ -103,28 +111,76 @@ async function createAll(context: Context, inputs: readonly NewTask[]): Promise<
     context,
     inputs.flatMap((input) => input.depends_on ?? []),
   );
-  const planned: Planned[] = [];
-  // A thousand tasks mostly name the same project.
-  const projects = new Map<string | undefined, ProjectRow>();
-  for (const input of inputs) {
+  return createLinked(
+    context,
+    inputs.map((input) => ({
+      input,
+      blockers: [...new Set(input.depends_on)].flatMap((id) => named.get(id) ?? []),
+    })),
+  );
+}
+
+/** Creates the tasks; all of them, where a plan is named, as its steps. */
+export async function createLinked(
+  context: Context,
+  all: readonly Linked[],
+  as?: { readonly plan: string; readonly project: ProjectRow },
+): Promise<TaskRow[]> {
+  const places = as ? () => as : placesOf(context);
+  const waitedFor = new Set(all.flatMap(({ among = [] }) => among));
+  const rows: NewTaskRow[] = [];
+  for (const [at, { input, blockers, among = [] }] of all.entries()) {
     await mayAssign(context, input.assigned_to_agent_id);
-    const project = projects.get(input.project_id) ?? (await projectOf(context, input.project_id));
-    projects.set(input.project_id, project);
-    const blockers = [...new Set(input.depends_on)].flatMap((id) => named.get(id) ?? []);
-    planned.push({ row: newRow(context, input, project, blockers), labels: input.labels ?? [], blockers });
+    const counts = {
+      blockers: blockers.length + among.length,
+      open_blockers: openAmong(blockers).length + among.length,
+    };
+    rows.push(newRow(context, input, await places(input), { ...counts, has_dependents: waitedFor.has(at) ? 1 : 0 }));
   }
   const created: TaskRow[] = [];
-  const edges: [number, number][] = [];
-  for (const { row, labels, blockers } of planned) {
-    const task = freshTask(row, await context.tx.tasks.insert(row, labels));
-    await record(context, "task.created", task, { content: task.content, priority: task.priority });
-    for (const { seq } of blockers) edges.push([task.seq, seq]);
-    if (blockers.length > 0) await sayWaiting(context, task, task, blockers);
+  for (const [at, row] of rows.entries()) {
+    const task = freshTask(row, await context.tx.tasks.insert(row, all[at]?.input.labels ?? []));
+    const told = { content: task.content, priority: task.priority };
+    await record(context, "task.created", task, task.plan === null ? told : { ...told, plan: task.plan });
     created.push(task);
   }
-  await context.tx.dependencies.add(edges, [...named.values()]);
+  await writeEdges(context, all, created);
   if (created.some((task) => task.queue !== QUEUE.blocked)) context.woke();
   return created;
+}
+
+async function writeEdges(context: Context, all: readonly Linked[], created: readonly TaskRow[]): Promise<void> {
+  const edges: [number, number][] = [];
+  const outside = new Map<number, LinkedRow>();
+  for (const [at, { blockers, among = [] }] of all.entries()) {
+    const task = created[at] as TaskRow;
+    for (const blocker of blockers) {
+      edges.push([task.seq, blocker.seq]);
+      outside.set(blocker.seq, blocker);
+    }
+    for (const other of among) edges.push([task.seq, (created[other] as TaskRow).seq]);
+    if (blockers.length > 0) await sayWaiting(context, task, task, blockers);
+  }
+  await context.tx.dependencies.add(edges, [...outside.values()]);
+}
+
+interface Place {
+  readonly project: ProjectRow;
+  readonly plan: string | null;
+}
+
+/** Where a task goes that says so itself: a thousand mostly name the same project. */
+function placesOf(context: Context): (input: NewTask) => Promise<Place> {
+  const known = new Map<string, Place>();
+  return async (input) => {
+    const name = JSON.stringify([input.project_id, input.plan]);
+    const project = known.get(name)?.project ?? (await projectOf(context, input.project_id));
+    const plan =
+      known.get(name)?.plan ?? (input.plan === undefined ? null : (await planOf(context, input.plan, project.id)).slug);
+    const place = { project, plan };
+    known.set(name, place);
+    return place;
+  };
 }
 
 export const create_task: Handler<Input<"create_task">> = async (context, input) => ({

@@ -48,6 +48,7 @@ export function taskView(row: TaskRow, nowMs: number, blockers: readonly Blocker
     depends_on_count: row.blockers,
     blocked_by: row.open_blockers === 0 ? [] : idsOf(openAmong(blockers)),
     blocked_by_count: row.open_blockers,
+    plan: row.plan,
     context: parsed(row.context),
     assigned_to_agent_id: row.assigned_to || null,
     created_by_agent_id: row.created_by,

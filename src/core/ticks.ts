@@ -92,6 +92,8 @@ async function taskOf(tx: Tx, row: RecurrenceRow, tickMs: number): Promise<NewTa
     ...waiting,
     ...queuePlace(waiting, tx.nowMs),
     blockers: 0,
+    has_dependents: 0,
+    plan: null,
     id: newId(tx.nowMs),
     workspace_id: row.workspace_id,
     project_id: row.project_id,

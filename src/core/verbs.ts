@@ -72,6 +72,8 @@ export interface QueueFilter {
   readonly projectId: string | null;
   readonly agentId: string;
   readonly labels: readonly string[];
+  /** Of the project, which then is given. */
+  readonly plan: string | null;
 }
 
 export interface TaskFilter {
@@ -83,6 +85,7 @@ export interface TaskFilter {
   readonly lapsed?: boolean;
   readonly claimed?: boolean;
   readonly label?: string;
+  readonly plan?: string;
   readonly assignedTo?: string;
   readonly search?: string;
   readonly sort: "handout" | "created" | "-created";

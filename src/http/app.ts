@@ -72,8 +72,9 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   mountSignIn(app, options.signIn, admission, sendProblem);
   mountDocs(app);
   mountConsole(app, options.consoleDir);
-  mountOperations(app, { callText: options.callText, admission, sendProblem, log });
-  if (options.mcp) mountMcp(app, options.mcp, { callText: options.callText, admission, sendProblem, log });
+  const seam = { callText: options.callText, admission, sendProblem, bodyLimitBytes: config.bodyLimitBytes, log };
+  mountOperations(app, seam);
+  if (options.mcp) mountMcp(app, options.mcp, seam);
   return app;
 }
 

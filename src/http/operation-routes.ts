@@ -12,6 +12,8 @@ import type { HttpLog } from "./settings.js";
 /** The bases every route of the interface has: its own, and that of older task services. */
 export const BASES = ["/v1", "/api"] as const;
 
+/** A plan of as many steps as there may be. */
+const LARGE_BYTES = 64 * 1024 * 1024;
 /** A call that took longer, waiting not counted, is worth a line in the log. */
 const SLOW_MS = 1000;
 
@@ -19,6 +21,8 @@ export interface CallSeam {
   readonly callText: TextCall;
   readonly admission: Admission;
   readonly sendProblem: SendProblem;
+  /** Of an ordinary call. */
+  readonly bodyLimitBytes: number;
   readonly log: HttpLog | undefined;
 }
 
@@ -27,10 +31,11 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => void;
 /** Mounts every operation of the contract at its paths and aliases, under every base. */
 export function mountOperations(app: FastifyInstance, seam: CallSeam): void {
   for (const operation of operationList) {
+    const limits = operation.large ? { bodyLimit: Math.max(LARGE_BYTES, seam.bodyLimitBytes) } : {};
     const config = { counts: operation.heartbeat ? ("heartbeat" as const) : ("call" as const) };
     for (const { method, path } of [operation, ...(operation.aliases ?? [])]) {
       const handler = operationHandler(operation, { method, path }, seam);
-      for (const base of BASES) app.route({ method, url: underBase(path, base), config, handler });
+      for (const base of BASES) app.route({ method, url: underBase(path, base), config, ...limits, handler });
     }
   }
 }

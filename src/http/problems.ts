@@ -15,7 +15,8 @@ export type SendProblem = (reply: FastifyReply, thrown: unknown) => void;
  */
 export function problemSender(settings: HttpSettings, log: HttpLog | undefined): SendProblem {
   return (reply, thrown) => {
-    const error = known(thrown, settings) ?? internal(reply.request.id);
+    const error =
+      known(thrown, reply.request.routeOptions.bodyLimit ?? settings.bodyLimitBytes) ?? internal(reply.request.id);
     const { status } = error;
     if (status >= 500) {
       const { method, routeOptions, id } = reply.request;
@@ -45,13 +46,13 @@ function internal(requestId: string): DibsError {
 }
 
 /** Our own errors as they are, the framework's as ours; undefined for what nobody foresaw. */
-function known(thrown: unknown, settings: HttpSettings): DibsError | undefined {
+function known(thrown: unknown, bodyLimitBytes: number): DibsError | undefined {
   // The text of an `internal` may speak of the inside; only its request id goes out.
   if (isDibsError(thrown)) return thrown.code === "internal" ? undefined : thrown;
   const { code, statusCode } = (thrown ?? {}) as { code?: unknown; statusCode?: unknown };
   switch (code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return tooLarge(settings.bodyLimitBytes);
+      return tooLarge(bodyLimitBytes);
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
     case "FST_ERR_CTP_EMPTY_TYPE":
       return unsupportedMediaType(undefined);

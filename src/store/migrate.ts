@@ -6,11 +6,20 @@ import { duties } from "./migrations/sqlite/003-duties.js";
 import { dependencies } from "./migrations/sqlite/004-dependencies.js";
 import { sessionFamilies } from "./migrations/sqlite/005-session-families.js";
 import { recurrences } from "./migrations/sqlite/006-recurrences.js";
+import { plans } from "./migrations/sqlite/007-plans.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
 import { BusyRetry } from "./sqlite-faults.js";
 
 /** In order; a step once released is never changed. */
-const MIGRATIONS: readonly string[] = [queueTables, clockUptime, duties, dependencies, sessionFamilies, recurrences];
+const MIGRATIONS: readonly string[] = [
+  queueTables,
+  clockUptime,
+  duties,
+  dependencies,
+  sessionFamilies,
+  recurrences,
+  plans,
+];
 
 /**
  * Brings the file to this code's schema, once, whoever comes first; refuses a newer schema, an unsafe engine, and

@@ -4,6 +4,7 @@ import { queueTables } from "./migrations/postgres/001-queue.js";
 import { dependencies } from "./migrations/postgres/002-dependencies.js";
 import { sessionFamilies } from "./migrations/postgres/003-session-families.js";
 import { recurrences } from "./migrations/postgres/004-recurrences.js";
+import { plans } from "./migrations/postgres/005-plans.js";
 import { translatePostgresFault } from "./postgres-faults.js";
 import { PostgresPool } from "./postgres-pool.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
@@ -22,6 +23,8 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
   // Code that knows no parents gives none, and ends a parent without its children: they end by their own silence then.
   { sql: sessionFamilies, worksFor: 2 },
   { sql: recurrences, worksFor: 2 },
+  // Code that knows no plans takes and ends their tasks as any other.
+  { sql: plans, worksFor: 2 },
 ];
 
 /** Any number: whoever migrates holds it, so that nodes that start together migrate once. */

@@ -28,7 +28,7 @@ async function graph(scene: StoreScene, count: number, edges: readonly (readonly
 }
 
 const inQueue = async (tx: Tx, label?: string) => {
-  const filter = { workspaceId: "w1", projectId: null, agentId: "ann", labels: label ? [label] : [] };
+  const filter = { workspaceId: "w1", projectId: null, agentId: "ann", labels: label ? [label] : [], plan: null };
   return (await tx.tasks.ready(filter, "", 64, false)).map(({ id }) => id);
 };
 

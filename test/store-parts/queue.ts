@@ -13,6 +13,7 @@ interface Made {
   readonly priority: number;
   readonly labels: string[];
   readonly project_id: string;
+  readonly plan: string | null;
   readonly assigned_to: string;
   readonly startsIn: number | null;
   readonly max: number;
@@ -25,6 +26,7 @@ const made: fc.Arbitrary<Made> = fc.record({
   priority: fc.integer({ min: 1, max: 4 }),
   labels: fc.constantFrom([], ["a"], ["b"], ["a", "b"]),
   project_id: fc.constantFrom("w1-p", "w1-other"),
+  plan: fc.constantFrom(null, "p"),
   assigned_to: fc.constantFrom("", "", "ann", "ben"),
   startsIn: fc.constantFrom(null, null, -5, 30, 60),
   max: fc.constantFrom(1, 5),
@@ -35,9 +37,9 @@ const made: fc.Arbitrary<Made> = fc.record({
 
 async function build(scene: StoreScene, tx: Tx, each: Made): Promise<void> {
   const not_before = each.startsIn === null ? null : tx.nowMs + each.startsIn * 1000;
-  const { priority, project_id, assigned_to, max: max_attempts } = each;
+  const { priority, project_id, plan, assigned_to, max: max_attempts } = each;
   const labels = JSON.stringify(each.labels);
-  const row = await scene.task(tx, { priority, project_id, assigned_to, max_attempts, not_before, labels });
+  const row = await scene.task(tx, { priority, project_id, plan, assigned_to, max_attempts, not_before, labels });
   const free = not_before === null || not_before <= tx.nowMs;
   if (each.fate === "closed") await tx.tasks.update(row, { status: "completed", queue: null, wakes_at: null });
   if (each.fate === "open" || each.fate === "closed" || !free) return;
@@ -59,7 +61,10 @@ export function queueTests(make: () => StoreUnderTest): void {
     const filters: QueueFilter[] = [];
     for (const projectId of [null, "w1-p"]) {
       for (const labels of [[], ["a"], ["b", "a"]]) {
-        for (const agentId of ["ann", "ben"]) filters.push({ workspaceId: "w1", projectId, labels, agentId });
+        for (const agentId of ["ann", "ben"]) {
+          const filter = { workspaceId: "w1", projectId, labels, agentId, plan: null };
+          filters.push(filter, ...(projectId ? [{ ...filter, plan: "p" }] : []));
+        }
       }
     }
     const property = fc.asyncProperty(
@@ -94,7 +99,7 @@ export function queueTests(make: () => StoreUnderTest): void {
       await scene.task(tx, { priority: 4, workspace_id: "w2", project_id: "w2-p" });
     });
     await scene.read(async (tx) => {
-      const filter = { workspaceId: "w1", projectId: null, agentId: "ann", labels: [] };
+      const filter = { workspaceId: "w1", projectId: null, agentId: "ann", labels: [], plan: null };
       const ids = async (assignedTo: string, limit: 1 | 8 | 64) =>
         (await tx.tasks.ready(filter, assignedTo, limit, false)).map((row) => row.id);
       expect(await ids("", 64)).toEqual(["t2", "t4", "t5", "t1", "t3"]);
@@ -153,7 +158,8 @@ function fits(row: TaskRow, filter: QueueFilter): boolean {
   const labels = JSON.parse(row.labels) as string[];
   const own = row.assigned_to === "" || row.assigned_to === filter.agentId;
   const there = filter.projectId === null || row.project_id === filter.projectId;
-  return own && there && filter.labels.every((label) => labels.includes(label));
+  const planned = filter.plan === null || row.plan === filter.plan;
+  return own && there && planned && filter.labels.every((label) => labels.includes(label));
 }
 
 /** The best task for a filter, as the store finds it. */

@@ -111,6 +111,8 @@ function taskRow(id: string, nowMs: number, made: Partial<NewTaskRow>): NewTaskR
     ...queuePlace({ not_before: made.not_before ?? null, open_blockers: made.open_blockers ?? 0 }, nowMs),
     blockers: made.open_blockers ?? 0,
     open_blockers: 0,
+    has_dependents: 0,
+    plan: null,
     assigned_to: "",
     created_by: "ann",
     max_attempts: 5,

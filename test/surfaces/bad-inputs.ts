@@ -1,3 +1,4 @@
+import { badPlans } from "./bad-plans.js";
 import { type Bad, BODY, deep, many, SOME_ID, SOMEBODY, text, theTask, titled, wrong } from "./mistakes.js";
 
 const RANGE = /lease_seconds: must be 30\.\.3600 in this workspace, not /;
@@ -267,7 +268,7 @@ const schedules: Bad[] = [
   ...recurs("skip_if_open", ['"yes"', "1"], /skip_if_open: must be true or false/),
 ];
 
-const GROUPS = [leases, numbers, texts, lists, ids, choices, unknown, shapes, cursors, schedules];
+const GROUPS = [leases, numbers, texts, lists, badPlans, ids, choices, unknown, shapes, cursors, schedules];
 
 export const BAD_INPUTS: readonly Bad[] = GROUPS.flat();
 

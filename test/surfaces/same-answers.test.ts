@@ -10,6 +10,7 @@ import { rowsOfDependencies } from "./rows-of-dependencies.js";
 import { rowsOfHistory } from "./rows-of-history.js";
 import { rowsOfHolders } from "./rows-of-holders.js";
 import { rowsOfPeople } from "./rows-of-people.js";
+import { rowsOfPlans } from "./rows-of-plans.js";
 import { rowsOfRecords } from "./rows-of-records.js";
 import { rowsOfRecurrences } from "./rows-of-recurrences.js";
 import { rowsOfSessions } from "./rows-of-sessions.js";
@@ -22,6 +23,7 @@ const ROWS = [
   ...rowsOfHolders,
   ...rowsOfRecords,
   ...rowsOfDependencies,
+  ...rowsOfPlans,
   ...rowsOfSessions,
   ...rowsOfHistory,
   ...rowsOfPeople,

@@ -5,6 +5,7 @@ import { SqliteDb } from "../sqlite-db.js";
 import { claimVerbs } from "./claims.js";
 import { type Db, KeptTasks } from "./db.js";
 import { dependencyVerbs } from "./dependencies.js";
+import { planVerbs } from "./plans.js";
 import { recurrenceVerbs } from "./recurrences.js";
 import { taskVerbs } from "./tasks.js";
 
@@ -38,7 +39,7 @@ async function planned(ask: (db: Db) => unknown): Promise<string> {
   return plan.join("\n");
 }
 
-const filter = { workspaceId: "w", projectId: null, agentId: "a", labels: [] };
+const filter = { workspaceId: "w", projectId: null, agentId: "a", labels: [], plan: null };
 const page = { limit: 100, after: null };
 
 // None of these may grow with the tasks that are closed, or that wait behind the first.
@@ -79,6 +80,34 @@ test("what waits and what it waits for are found by the edges' indexes, never by
     taskVerbs(db).list("w", { blocked: true, stalled: true, sort: "handout" }, page, 1),
   );
   expect(blocked).toContain("tasks_blocked (workspace_id=?");
+});
+
+test("a claim of a plan reads that plan's queue in hand-out order, and nothing of what else there is", async () => {
+  const ofPlan = { ...filter, projectId: "p", plan: "release" };
+  const ready = await planned((db) => taskVerbs(db).ready(ofPlan, "", 8, false));
+  expect(ready).toContain("tasks_plan_queue (project_id=? AND plan=? AND assigned_to=?)");
+  // The few that were found are put in order behind it; the queue itself is read in order.
+  expect(ready.match(/TEMP B-TREE/g)).toHaveLength(1);
+});
+
+test("a plan is shown from its own tasks and their edges, found by indexes", async () => {
+  const row = {
+    seq: 1,
+    id: "i",
+    workspace_id: "w",
+    project_id: "p",
+    slug: "s",
+    title: null,
+    created_by: "a",
+    created_at: 1,
+  };
+  const nodes = await planned((db) => planVerbs(db).nodes(row));
+  expect(nodes).toContain("tasks_plan (project_id=? AND plan=?)");
+  expect(nodes).toContain("SEARCH p USING COVERING INDEX plan_steps_task (task_seq=?");
+  const edges = await planned((db) => planVerbs(db).edges(row));
+  expect(edges).toContain("tasks_plan (project_id=? AND plan=?)");
+  expect(edges).toContain("SEARCH d USING PRIMARY KEY (task_seq=?)");
+  for (const plan of [nodes, edges]) expect(plan).not.toMatch(/SCAN (d|t|q|p|x|s|tasks|dependencies)\b/);
 });
 
 test("what recurs is found by its next tick, and its open tasks without those that are closed", async () => {

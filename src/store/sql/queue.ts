@@ -76,8 +76,8 @@ export function queueVerbs(db: Db): Pick<TaskVerbs, "ready" | "readyElsewhere" |
 
 /** What sleeps has no index of its own, which every claim would pay for: without labels it is all that isn't closed. */
 async function sleepingScans(db: Db, filter: QueueFilter): Promise<Scan[]> {
-  const { workspaceId, projectId, agentId, labels } = filter;
-  if (labels.length > 0) {
+  const { workspaceId, projectId, agentId, labels, plan } = filter;
+  if (labels.length > 0 || plan !== null) {
     const scans = [];
     for (const assignedTo of ["", agentId]) {
       const scan = await scanOf(db, filter, assignedTo);
@@ -130,20 +130,28 @@ function handOutOrder(a: Candidate, b: Candidate): number {
   return b.priority - a.priority || a.seq - b.seq;
 }
 
-/** The index to walk: by project where one is given, by the rarest of the labels where there are any. */
+const HAS_LABEL = "AND EXISTS (SELECT 1 FROM task_labels o WHERE o.seq = q.seq AND o.label = ?)";
+
+/** The index to walk: by plan or project where one is given, by the rarest of the labels where there are any. */
 function scanOf(db: Db, filter: QueueFilter, assignedTo: string): Awaitable<Scan> {
-  const { projectId, workspaceId } = filter;
+  const { projectId, workspaceId, plan } = filter;
   const labels = [...new Set(filter.labels)];
   const [key, value] = projectId === null ? ["workspace_id", workspaceId] : ["project_id", projectId];
   const all = { also: "", alsoParams: [] };
   const [label] = labels;
+  // A plan's tasks have an index of their own, and are few beside a label's.
+  if (plan !== null) {
+    const has = labels.map(() => HAS_LABEL).join(" ");
+    const where = `q.project_id = ? AND q.plan = ? AND q.assigned_to = ? ${has}`;
+    return { table: "tasks", where, params: [value, plan, assignedTo, ...labels], ...all };
+  }
   if (label === undefined) {
     return { table: "tasks", where: `q.${key} = ? AND q.assigned_to = ?`, params: [value, assignedTo], ...all };
   }
   const sorted = labels.length === 1 ? labels : rarestFirst(db, key, value, assignedTo, labels);
   return after(sorted, ([rarest = "", ...others]) => {
-    const has = others.map(() => "AND EXISTS (SELECT 1 FROM task_labels o WHERE o.seq = q.seq AND o.label = ?)");
-    const where = `q.${key} = ? AND q.label = ? AND q.assigned_to = ? ${has.join(" ")}`;
+    const has = others.map(() => HAS_LABEL).join(" ");
+    const where = `q.${key} = ? AND q.label = ? AND q.assigned_to = ? ${has}`;
     return { table: "task_labels", where, params: [value, rarest, assignedTo, ...others], ...all };
   });
 }

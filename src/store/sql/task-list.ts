@@ -26,6 +26,7 @@ export function listTasks(
   if (filter.label !== undefined) {
     query.add("t.seq IN (SELECT seq FROM task_labels WHERE workspace_id = ? AND label = ?)", workspaceId, filter.label);
   }
+  if (filter.plan !== undefined) query.add("t.plan = ?", filter.plan);
   if (filter.search !== undefined) {
     const pattern = `%${filter.search.replace(/[\\%_]/g, "\\$&")}%`;
     const { like } = db.dialect;

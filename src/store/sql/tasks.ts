@@ -23,6 +23,8 @@ const INSERT_COLUMNS = [
   "due_date",
   "blockers",
   "open_blockers",
+  "has_dependents",
+  "plan",
   "recurrence_id",
   "tick_at",
 ] as const;

@@ -6,6 +6,7 @@ import { dependencyVerbs } from "./dependencies.js";
 import { eventVerbs } from "./events.js";
 import { leaseVerbs } from "./leases.js";
 import { noteVerbs } from "./notes.js";
+import { planVerbs } from "./plans.js";
 import { recurrenceVerbs } from "./recurrences.js";
 import { sessionVerbs } from "./sessions.js";
 import { taskVerbs } from "./tasks.js";
@@ -19,6 +20,7 @@ export type Verbs = Pick<
   | "sessions"
   | "tasks"
   | "dependencies"
+  | "plans"
   | "leases"
   | "claims"
   | "notes"
@@ -34,6 +36,7 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     sessions: sessionVerbs(db),
     tasks: taskVerbs(db),
     dependencies: dependencyVerbs(db),
+    plans: planVerbs(db),
     leases: leaseVerbs(db),
     claims: claimVerbs(db),
     notes: noteVerbs(db, noticeWrites),

@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { text as textOf } from "node:stream/consumers";
+import { readConfig } from "../config.js";
+import { EXIT, invalidInput } from "../contract/errors.js";
+import type { Plan } from "../contract/plan.js";
+import { connect } from "./connect.js";
+import type { Output } from "./output.js";
+import { progressWords } from "./plan-card.js";
+import { PlanFile } from "./plan-file.js";
+import { shown } from "./shown-text.js";
+
+interface Wanted {
+  readonly file: string;
+  readonly slug: string | undefined;
+  readonly project: string | undefined;
+  /** Add the steps that the plan hasn't yet. */
+  readonly add: boolean;
+}
+
+/** Makes a file's plan real, in one transaction. Says what was created and how far the plan is. */
+export async function applyPlan(wanted: Wanted, output: Output): Promise<number> {
+  const file = await planIn(wanted.file);
+  const { slug, project } = wanted;
+  const given = { ...file.input, ...(slug && { slug }), ...(project && { project_id: project }) };
+  const connection = await connect(readConfig());
+  try {
+    // The file is not checked here: what it may say is judged where every plan is.
+    const plan = wanted.add
+      ? await connection.dibs.addPlanSteps(withoutTitle(given) as never)
+      : await connection.dibs.createPlan(given as never);
+    if (output.json) output.value(plan);
+    else output.data(summaryOf(plan, plan.steps_created));
+    return EXIT.ok;
+  } catch (refusal) {
+    throw file.located(refusal);
+  } finally {
+    await connection.close();
+  }
+}
+
+async function planIn(path: string): Promise<PlanFile> {
+  if (path === "-") return new PlanFile("stdin", await textOf(process.stdin));
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (fault) {
+    throw invalidInput("FILE", `can't be read: ${(fault as Error).message}`);
+  }
+  return new PlanFile(basename(path), text);
+}
+
+/** Steps are added to a plan as it is called. */
+function withoutTitle({ title: _, ...rest }: Readonly<Record<string, unknown>>) {
+  return rest;
+}
+
+function summaryOf(plan: Plan, created: number): string[] {
+  const made =
+    created === 0 ? "nothing new: it is there already" : `${created} ${created === 1 ? "step" : "steps"} created`;
+  return [
+    `Plan ${shown(plan.slug)}: ${made}.`,
+    `  ${progressWords(plan.progress).join(", ")}; the longest chain has ${plan.critical_path.length}, at most ${plan.widest_front} run at once.`,
+    `  next: dibs plan show ${shown(plan.slug)} · dibs task claim --plan ${shown(plan.slug)}`,
+  ];
+}
