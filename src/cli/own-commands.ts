@@ -22,6 +22,8 @@ export function ownCommands(finish: Finish): OwnCommand[] {
     workspaceAdd(finish),
     migrate(finish),
     restored(finish),
+    exporting(finish),
+    importing(finish),
   ];
 }
 
@@ -162,6 +164,32 @@ function restored(finish: Finish): OwnCommand {
   examples(command, "dibs restored", "dibs restored --store sqlite:/srv/dibs/dibs.db --json");
   return running("restored", command, finish, async ({ store }, _args, output) =>
     (await import("./restored.js")).restored(store as string | undefined, output),
+  );
+}
+
+function exporting(finish: Finish): OwnCommand {
+  const command = new Command("export")
+    .description(
+      "Write everything a store holds as lines of JSON: to keep it, or to move it, as from SQLite to Postgres. Keys are in it as hashes only, texts as they are: the file is readable by you alone.",
+    )
+    .argument("[FILE]", "a new file; without it, or as -, stdout")
+    .option("--store <store>", STORE);
+  examples(command, "dibs export backup.jsonl", "dibs export --store sqlite:/srv/dibs/dibs.db | gzip > dibs.jsonl.gz");
+  return running("export", command, finish, async ({ store }, [file = "-"], output) =>
+    (await import("./moving.js")).exportTo({ store: store as string | undefined, file }, output),
+  );
+}
+
+function importing(finish: Finish): OwnCommand {
+  const command = new Command("import")
+    .description(
+      "Fill a new store with what dibs export wrote, all or nothing: the same state, leases and keys included. The store it came from must not go on.",
+    )
+    .argument("<FILE>", "the export, or - for stdin")
+    .option("--store <store>", STORE);
+  examples(command, "dibs import backup.jsonl --store postgres://dibs@db/dibs");
+  return running("import", command, finish, async ({ store }, [file = ""], output) =>
+    (await import("./moving.js")).importFrom({ store: store as string | undefined, file }, output),
   );
 }
 

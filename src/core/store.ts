@@ -1,5 +1,6 @@
 import { DibsError } from "../contract/errors.js";
 import type { DependencyVerbs } from "./dependency-verbs.js";
+import type { DumpVerbs } from "./dump-verbs.js";
 import type { PlanVerbs } from "./plan-verbs.js";
 import type {
   AgentVerbs,
@@ -76,6 +77,7 @@ export interface Tx {
   readonly tasks: TaskVerbs;
   readonly dependencies: DependencyVerbs;
   readonly plans: PlanVerbs;
+  readonly dump: DumpVerbs;
   readonly leases: LeaseVerbs;
   readonly claims: ClaimVerbs;
   readonly notes: NoteVerbs;

@@ -14,6 +14,12 @@ export interface Dialect {
   readonly like: string;
   /** A join whose tables are read in the order they are written, where the planner left to itself takes a worse one. */
   readonly join: string;
+  /** A query of the columns (`name`) of the table that is bound. */
+  readonly columnsOf: string;
+  /** A query of the records in a JSON array that is bound, as the table's columns. */
+  recordsOf(table: string, columns: readonly string[]): string;
+  /** Orders texts by their bytes, whatever the database's language. */
+  byBytes(column: string): string;
   /** A query after which a column's own numbers go on behind its highest, where an explicit one doesn't do that. */
   goOnBehindLast?(table: string, column: string): string;
   /** Waits for a lock by a text and a number, which is held until the transaction ends; where nodes write at once. */

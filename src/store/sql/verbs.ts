@@ -3,6 +3,7 @@ import { agentVerbs } from "./agents.js";
 import { claimVerbs } from "./claims.js";
 import type { Db } from "./db.js";
 import { dependencyVerbs } from "./dependencies.js";
+import { dumpVerbs } from "./dump.js";
 import { eventVerbs } from "./events.js";
 import { leaseVerbs } from "./leases.js";
 import { noteVerbs } from "./notes.js";
@@ -14,7 +15,17 @@ import { workspaceVerbs } from "./workspaces.js";
 /** A transaction's verbs, all but what is said of the transaction itself. */
 export type Verbs = Pick<
   Tx,
-  "workspaces" | "agents" | "sessions" | "tasks" | "dependencies" | "plans" | "leases" | "claims" | "notes" | "events"
+  | "workspaces"
+  | "agents"
+  | "sessions"
+  | "tasks"
+  | "dependencies"
+  | "plans"
+  | "dump"
+  | "leases"
+  | "claims"
+  | "notes"
+  | "events"
 >;
 
 /** `noticeWrites` is where their count goes on from. */
@@ -26,6 +37,7 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     tasks: taskVerbs(db),
     dependencies: dependencyVerbs(db),
     plans: planVerbs(db),
+    dump: dumpVerbs(db),
     leases: leaseVerbs(db),
     claims: claimVerbs(db),
     notes: noteVerbs(db, noticeWrites),
