@@ -1,18 +1,6 @@
 import type { OperationName } from "../contract/operations.js";
-
-/** What the rows of a list are, for the table that shows them. */
-export type Noun =
-  | "task"
-  | "claim"
-  | "agent"
-  | "session"
-  | "project"
-  | "event"
-  | "history"
-  | "comment"
-  | "link"
-  | "plan"
-  | "step";
+import { planCommands } from "./plan-commands.js";
+import type { Noun } from "./rows.js";
 
 /** One command that is an operation: its words, and what stands on the line without a flag. */
 export interface CommandRow {
@@ -228,29 +216,7 @@ export const commands: readonly CommandRow[] = [
     rows: "history",
     examples: [`dibs task history ${ID}`],
   },
-  {
-    words: "plan list",
-    operation: "list_plans",
-    rows: "plan",
-    examples: ["dibs plan list", "dibs plan list --project-id web"],
-  },
-  {
-    words: "plan show",
-    operation: "get_plan",
-    positionals: ["slug"],
-    rows: "step",
-    examples: ["dibs plan show release"],
-  },
-  {
-    words: "plan graph",
-    operation: "get_plan_graph",
-    positionals: ["slug"],
-    defaults: { format: "mermaid" },
-    examples: [
-      "dibs plan graph release > release.mmd",
-      "dibs plan graph release --format dot | dot -Tsvg > release.svg",
-    ],
-  },
+  ...planCommands,
   {
     words: "agent add",
     operation: "create_agent",

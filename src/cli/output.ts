@@ -1,8 +1,10 @@
 import type { Answer } from "../contract/operation.js";
+import type { Plan } from "../contract/plan.js";
 import { cardLines } from "./card.js";
-import type { CommandRow, Noun } from "./commands.js";
+import type { CommandRow } from "./commands.js";
 import { type Failure, failureLines } from "./failure.js";
-import { columnsFor, paintStatus, statusOf } from "./rows.js";
+import { planCard } from "./plan-card.js";
+import { columnsFor, type Noun, paintStatus, statusOf } from "./rows.js";
 import { type Screen, screenOf } from "./screen.js";
 import { shown } from "./shown-text.js";
 import { tableLines } from "./table.js";
@@ -59,9 +61,9 @@ export class Output {
 const NONE: Partial<Record<Noun, string>> = { claim: "Nobody holds anything.", history: "No events." };
 
 function answerLines(row: CommandRow, body: unknown, screen: Screen): string[] {
-  const { task, tasks, claims, steps, text, ...rest } = body as Row;
+  const { task, tasks, claims, text, ...rest } = body as Row;
   if (typeof text === "string" && row.operation === "get_plan_graph") return [text.trimEnd()];
-  if (Array.isArray(steps)) return [...recordLines(row, rest, screen), "", ...listLines(row, steps as Row[], screen)];
+  if (row.rows === "step") return planCard(body as Plan, screen);
   const rows = Array.isArray(body) ? body : (tasks ?? claims);
   if (Array.isArray(rows)) return listLines(row, rows as Row[], screen);
   if (task === null) return [];

@@ -35,6 +35,7 @@ function workCommand(finish: Finish): OwnCommand {
     .argument("<COMMAND...>", "the command and its arguments, best after --")
     .option("--label <text>", "Only tasks that carry all of these. (repeatable)", collect)
     .option("--project <id>", "Only this project (id or key).")
+    .option("--plan <slug>", "Only steps of this plan.")
     .option("--lease <seconds>", "Length of each lease; the workspace's default without it.", whole)
     .option("--count <n>", "Sessions at work at once. (default: 1)", whole)
     .option("--once", "One task per session, then end; with --drain don't wait for it.")
@@ -51,6 +52,7 @@ function workCommand(finish: Finish): OwnCommand {
       program,
       labels: values.label as string[] | undefined,
       project: values.project as string | undefined,
+      steps: values.plan as string | undefined,
       leaseSeconds: values.lease as number | undefined,
       count: (values.count as number | undefined) ?? 1,
       once: values.once === true,

@@ -6,6 +6,7 @@ import { EXIT, invalidInput } from "../contract/errors.js";
 import type { Plan } from "../contract/plan.js";
 import { connect } from "./connect.js";
 import type { Output } from "./output.js";
+import { progressWords } from "./plan-card.js";
 import { PlanFile } from "./plan-file.js";
 import { shown } from "./shown-text.js";
 
@@ -55,20 +56,11 @@ function withoutTitle({ title: _, ...rest }: Readonly<Record<string, unknown>>) 
 }
 
 function summaryOf(plan: Plan, created: number): string[] {
-  const { progress: p } = plan;
   const made =
     created === 0 ? "nothing new: it is there already" : `${created} ${created === 1 ? "step" : "steps"} created`;
-  const counts = [
-    `${p.completed}/${p.total} completed`,
-    `${p.claimable} claimable now`,
-    ...(p.in_flight > 0 ? [`${p.in_flight} in flight`] : []),
-    ...(p.blocked > 0 ? [`${p.blocked} waiting`] : []),
-    ...(p.stalled > 0 ? [`${p.stalled} stalled`] : []),
-    ...(p.scheduled > 0 ? [`${p.scheduled} scheduled`] : []),
-  ];
   return [
     `Plan ${shown(plan.slug)}: ${made}.`,
-    `  ${counts.join(", ")}; the longest chain has ${plan.critical_path.length}, at most ${plan.widest_front} run at once.`,
+    `  ${progressWords(plan.progress).join(", ")}; the longest chain has ${plan.critical_path.length}, at most ${plan.widest_front} run at once.`,
     `  next: dibs plan show ${shown(plan.slug)} · dibs task claim --plan ${shown(plan.slug)}`,
   ];
 }

@@ -1,7 +1,20 @@
-import type { Noun } from "./commands.js";
 import type { Screen } from "./screen.js";
 import type { Column } from "./table.js";
 import { lasting, relative, when } from "./when.js";
+
+/** What the rows of a list are, for the table that shows them. */
+export type Noun =
+  | "task"
+  | "claim"
+  | "agent"
+  | "session"
+  | "project"
+  | "event"
+  | "history"
+  | "comment"
+  | "link"
+  | "plan"
+  | "step";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -95,10 +108,7 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     field("KEY", "key"),
     { title: "STATUS", text: statusOf, paint: (text, row, screen) => paintStatus(text, row, screen) },
     flexible("TITLE", "content"),
-    {
-      title: "WAITS FOR",
-      text: (row) => ((row.waits_for as unknown[]).length === 0 ? "" : String((row.waits_for as unknown[]).length)),
-    },
+    flexible("WAITS FOR", "waits_for"),
     field("TASK", "task_id"),
   ],
   project: [field("ID", "id"), field("KEY", "key"), flexible("NAME", "name")],

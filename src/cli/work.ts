@@ -15,6 +15,8 @@ export interface WorkPlan {
   readonly program: readonly string[];
   readonly labels: readonly string[] | undefined;
   readonly project: string | undefined;
+  /** Slug of the plan whose steps are wanted. */
+  readonly steps: string | undefined;
   readonly leaseSeconds: number | undefined;
   /** Sessions at work at once. */
   readonly count: number;
@@ -83,11 +85,12 @@ class Crew {
   }
 
   async run(dibs: Dibs): Promise<void> {
-    const { labels, project, leaseSeconds, drain, once } = this.#plan;
+    const { labels, project, steps, leaseSeconds, drain, once } = this.#plan;
     const { host, worktree, branch } = placeOf(process.cwd());
     const items = dibs.work({
       ...(labels ? { labels: [...labels] } : {}),
       ...(project ? { project_id: project } : {}),
+      ...(steps ? { plan: steps } : {}),
       ...(leaseSeconds ? { leaseSeconds } : {}),
       stopWhenEmpty: drain,
       signal: this.#stop.signal,

@@ -9,6 +9,8 @@ export interface WorkOptions {
   /** Only tasks that carry all of these. */
   readonly labels?: string[];
   readonly project_id?: string;
+  /** Only steps of this plan. */
+  readonly plan?: string;
   /** Length of each lease; the workspace's default without it. */
   readonly leaseSeconds?: number;
   /** How long one claim waits for something to do: 0..60, 25 unless `stopWhenEmpty`. */
@@ -93,6 +95,7 @@ async function claim(dibs: Dibs, session: DibsSession, options: WorkOptions): Pr
     wait_seconds: options.waitSeconds ?? (options.stopWhenEmpty ? 0 : 25),
     ...(options.labels && { labels: options.labels }),
     ...(options.project_id && { project_id: options.project_id }),
+    ...(options.plan && { plan: options.plan }),
     ...(options.leaseSeconds && { lease_seconds: options.leaseSeconds }),
   };
   const task = await claimed(session, input, options.signal);

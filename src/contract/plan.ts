@@ -4,7 +4,7 @@ import { defineOperation } from "./operation.js";
 import { newTask, TASK_STATUS } from "./task.js";
 
 /** Steps of one plan, and of one call. */
-export const STEPS_MAX = 100_000;
+const STEPS_MAX = 100_000;
 
 const slug = z
   .string()
@@ -68,7 +68,7 @@ const shownStep = z.object({
   waits_for: z.array(z.string()).describe("Ids of the tasks it waits for, in this plan or outside."),
 });
 
-export const planRow = z.object(planRecord);
+const planRow = z.object(planRecord);
 export const plan = planRow.extend({
   critical_path: z
     .array(z.string())

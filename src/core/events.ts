@@ -6,7 +6,7 @@ import type { Tx } from "./store.js";
 export async function record(
   context: Context,
   type: string,
-  task: Pick<TaskRow, "id" | "project_id"> | null,
+  about: Pick<TaskRow, "id" | "project_id"> | { readonly project_id: string } | null,
   data: object = {},
 ): Promise<void> {
   await context.tx.events.append({
@@ -16,8 +16,8 @@ export async function record(
     agent_id: context.agent.id,
     agent_name: context.agent.name,
     session_id: context.session?.id ?? null,
-    project_id: task?.project_id ?? null,
-    task_id: task?.id ?? null,
+    project_id: about?.project_id ?? null,
+    task_id: about && "id" in about ? about.id : null,
     data: JSON.stringify(data),
   });
 }

@@ -5,7 +5,7 @@ export interface Edge {
 }
 
 /** Blockers before what waits for them (Kahn's algorithm), in the order given among equals; what is on a cycle is left out. */
-export function inOrder(seqs: readonly number[], edges: readonly Edge[]): number[] {
+function inOrder(seqs: readonly number[], edges: readonly Edge[]): number[] {
   const left = new Map(seqs.map((seq) => [seq, 0]));
   const after = new Map<number, number[]>();
   for (const { task_seq, blocker_seq } of edges) {

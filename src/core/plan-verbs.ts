@@ -27,8 +27,8 @@ export type NodeRow = StateColumns &
 export interface PlanVerbs {
   /** Returns its sequence number. */
   insert(row: Omit<PlanRow, "seq">): Awaitable<number>;
-  /** In a transaction that writes, where other nodes write too, it is locked: who adds steps does so alone. */
-  bySlug(projectId: string, slug: string): Awaitable<PlanRow | undefined>;
+  /** Locked by who adds steps, who does so alone then; not by claims, which would queue behind each other for nothing. */
+  bySlug(projectId: string, slug: string, how: { lock: boolean }): Awaitable<PlanRow | undefined>;
   list(workspaceId: string, projectId: string | null, page: Page): Awaitable<PlanRow[]>;
   insertSteps(planSeq: number, steps: readonly (StepRow & { readonly task_seq: number })[]): Awaitable<void>;
   steps(planSeq: number): Awaitable<StepRow[]>;

@@ -14,7 +14,7 @@ import { agentOf, requireNamed } from "./named.js";
 import { projectOf } from "./projects.js";
 import { quoted } from "./quoted.js";
 import { heldByOther } from "./refusals.js";
-import { type TaskRow, withChange } from "./rows.js";
+import { type ProjectRow, type TaskRow, withChange } from "./rows.js";
 import { queuePlace, taskState } from "./task-state.js";
 import type { TaskChange, TaskFilter } from "./verbs.js";
 
@@ -140,7 +140,7 @@ async function queueChanges(context: Context, row: TaskRow, input: Input<"update
   const change: TaskChange = {};
   if (input.priority !== undefined) change.priority = input.priority;
   if (input.assigned_to_agent_id !== undefined) change.assigned_to = input.assigned_to_agent_id ?? "";
-  if (input.project_id !== undefined) change.project_id = (await projectOf(context, input.project_id)).id;
+  if (input.project_id !== undefined) change.project_id = (await projectTo(context, row, input.project_id)).id;
   if (input.not_before !== undefined) {
     change.not_before = input.not_before === null ? null : Date.parse(input.not_before);
     const later = change.not_before !== null && change.not_before > context.nowMs;
@@ -148,6 +148,16 @@ async function queueChanges(context: Context, row: TaskRow, input: Input<"update
       throw invalidInput("not_before", "can't be moved while the task is held");
   }
   return change;
+}
+
+/** A plan belongs to its project, and its tasks are found there. */
+async function projectTo(context: Context, row: TaskRow, named: string): Promise<ProjectRow> {
+  const project = await projectOf(context, named);
+  if (row.plan === null || project.id === row.project_id) return project;
+  throw invalidInput(
+    "project_id",
+    `can't be changed: the task is a step of the plan ${row.plan}, which stays in its project`,
+  );
 }
 
 export const delete_task: Handler<Input<"delete_task">> = async (context, input) => {

@@ -9,6 +9,8 @@ const POSTGRES: Dialect = {
   pairsOf: "SELECT (pair->>0)::bigint AS a, (pair->>1)::bigint AS b FROM json_array_elements(?::json) AS pair",
   like: "ILIKE",
   join: "JOIN",
+  perRow: (table, column, equals, alias) =>
+    `CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE ${column} = ${equals} OFFSET 0) AS ${alias}`,
   goOnBehindLast: (table, column) =>
     `SELECT setval(pg_get_serial_sequence('${table}', '${column}'), (SELECT max(${column}) FROM ${table}))`,
   lock: (kind) => `SELECT pg_advisory_xact_lock(hashtextextended(?, ${kind}))`,
@@ -20,7 +22,7 @@ const POSTGRES: Dialect = {
 };
 
 /** What waits to be written to these is written before anything reads them. */
-const GATHERED = /\b(tasks|task_texts|task_labels|notices|comments|links|remembered)\b/;
+const GATHERED = /\b(tasks|task_texts|task_labels|notices|comments|links|remembered|plans|plan_steps)\b/;
 /** Events wait for a statement that reads them, or for the commit: with them the workspace's commits are locked. */
 const EVENTS = /\bevents\b/;
 

@@ -25,6 +25,8 @@ interface Args {
   readonly max?: number;
   readonly reason?: string;
   readonly flag?: boolean;
+  /** Other tasks, chosen by number as the task itself. */
+  readonly others?: number[];
   readonly text?: string;
   readonly state?: "working" | "waiting_input" | "errored";
 }
@@ -63,6 +65,8 @@ interface Subject {
   readonly task: Task;
   readonly proof: Proof;
   readonly args: Args;
+  /** Tasks named beside it; undefined where none are. */
+  readonly others: Task[] | undefined;
   /** For a task that is made. */
   readonly title: string;
 }
@@ -84,6 +88,7 @@ const atMs = ({ scene, args }: Subject) =>
 const assignee = ({ scene, args }: Subject) =>
   args.assign === undefined ? undefined : (scene.agents[args.assign % (scene.agents.length + 1)] ?? null);
 const when = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
+const idsOf = ({ others }: Subject) => others?.map(({ id }) => id);
 const holding = ({ task, proof }: Subject) => ({ task_id: task.id, ...proof });
 
 export const CALLS = {
@@ -99,10 +104,12 @@ export const CALLS = {
         assigned_to_agent_id: assignee(s)?.id,
         not_before: when(atMs(s)),
         max_attempts: s.args.max,
+        depends_on: idsOf(s),
       }),
     predict: (s) => {
       const { priority, labels, project, max: maxAttempts } = s.args;
       const assignedTo = assignee(s) ?? undefined;
+      const waitsFor = s.others && [...new Set(s.others)];
       const input = given({
         content: s.title,
         priority,
@@ -111,6 +118,7 @@ export const CALLS = {
         assignedTo,
         notBeforeMs: atMs(s),
         maxAttempts,
+        waitsFor,
       });
       return { status: 201, ...one(s, s.scene.rules.create(s.who, input)) };
     },
@@ -215,18 +223,30 @@ export const CALLS = {
         assigned_to_agent_id: assignee(s) === null ? null : assignee(s)?.id,
         not_before: s.args.flag ? null : when(atMs(s)),
         max_attempts: s.args.max,
+        depends_on: idsOf(s),
       }),
     predict: (s) => {
       const { priority, labels, project, max: maxAttempts } = s.args;
       const notBeforeMs = s.args.flag ? null : atMs(s);
-      const change = given({ priority, labels, project, assignedTo: assignee(s), notBeforeMs, maxAttempts });
+      const waitsFor = s.others && [...new Set(s.others)];
+      const change = given({ priority, labels, project, assignedTo: assignee(s), notBeforeMs, maxAttempts, waitsFor });
       return one(s, s.scene.rules.update(s.who, s.task, change));
     },
   },
   remove: {
     name: "delete_task",
-    input: ({ task }) => ({ task_id: task.id }),
-    predict: (s) => ({ deleted: s.scene.rules.remove(s.who, s.task) }),
+    input: ({ task, args }) => given({ task_id: task.id, force: args.flag }),
+    predict: (s) => ({ deleted: s.scene.rules.remove(s.who, s.task, s.args.flag === true) }),
+  },
+  depend: {
+    name: "add_dependencies",
+    input: (s) => ({ task_id: s.task.id, depends_on: idsOf(s) ?? [s.task.id] }),
+    predict: (s) => one(s, s.scene.rules.waitFor(s.who, s.task, s.others ?? [s.task])),
+  },
+  undepend: {
+    name: "remove_dependency",
+    input: (s) => ({ task_id: s.task.id, blocker_id: idsOf(s)?.[0] ?? s.task.id }),
+    predict: (s) => one(s, s.scene.rules.waitNoMore(s.who, s.task, s.others?.[0] ?? s.task)),
   },
   open: {
     name: "open_session",
@@ -266,7 +286,9 @@ export function prepare(scene: Scene, step: CallStep): Prepared | undefined {
   const who = whoOf(scene, step);
   const proof = task ? proofOf(task, step.proof) : {};
   scene.calls += 1;
-  const subject = { scene, who, task: task as Task, proof, args: step.args, title: `task ${scene.calls}` };
+  const chosen = step.args.others?.flatMap((nth) => known[nth % Math.max(1, known.length)] ?? []);
+  const others = chosen?.length ? chosen : undefined;
+  const subject = { scene, who, task: task as Task, proof, args: step.args, others, title: `task ${scene.calls}` };
   const { name, role = "worker", sessionless = false } = kind;
   return { name, role, who, sessionless, input: kind.input(subject), predict: () => kind.predict(subject) };
 }

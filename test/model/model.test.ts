@@ -50,7 +50,7 @@ describe("the model of the rules and the engine agree", () => {
     await crowded.strike();
   });
 
-  test("over thousands of random plays, clock included (R1-R22)", { timeout: limit(60_000) }, () =>
+  test("over thousands of random plays, clock included (R1-R24)", { timeout: limit(60_000) }, () =>
     check(() => plain, rounds(2_000, 100_000), playsMs(43_000) - 1_000),
   );
 

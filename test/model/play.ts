@@ -266,6 +266,10 @@ type Fits = (task: Shown) => boolean;
 const FILTERS: readonly (readonly [filter: object, fits: Fits])[] = [
   ...STATUS.map((status) => [{ status }, (task: Shown) => task.status === status] as const),
   [{ ready: false }, (task) => !task.ready],
+  [{ blocked: true }, (task) => task.status === "open" && task.blocked_by.length > 0],
+  [{ blocked: false }, (task) => task.status !== "open" || task.blocked_by.length === 0],
+  [{ stalled: true }, (task) => task.stalled],
+  [{ stalled: false }, (task) => !task.stalled],
   [{ lapsed: true }, (task) => task.lapsed],
   [{ lapsed: false }, (task) => !task.lapsed],
   [{ claimed: true }, (task) => task.status === "claimed"],

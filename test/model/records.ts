@@ -50,6 +50,8 @@ export interface Task {
   priority: number;
   assignedTo: Agent | null;
   notBeforeMs: number | null;
+  /** What must be completed before it is ready (R23). */
+  waitsFor: Task[];
   attempts: number;
   maxAttempts: number;
   /** Never `claimed`: that is whether a lease lives. */

@@ -75,9 +75,13 @@ export class Rules extends Holding {
   create(
     who: Who,
     input: Partial<
-      Pick<Task, "content" | "priority" | "labels" | "project" | "assignedTo" | "notBeforeMs" | "maxAttempts">
+      Pick<
+        Task,
+        "content" | "priority" | "labels" | "project" | "assignedTo" | "notBeforeMs" | "maxAttempts" | "waitsFor"
+      >
     >,
   ): Task {
+    this.known(input.waitsFor ?? []);
     this.mayAssign(who, input.assignedTo);
     this.order += 1;
     const task: Task = {
@@ -91,6 +95,7 @@ export class Rules extends Holding {
       assignedTo: null,
       notBeforeMs: null,
       maxAttempts: 5,
+      waitsFor: [],
       ...input,
       attempts: 0,
       status: "open",
@@ -119,13 +124,16 @@ export class Rules extends Holding {
   update(
     who: Who,
     target: Task,
-    change: Partial<Pick<Task, "priority" | "labels" | "assignedTo" | "notBeforeMs" | "maxAttempts" | "project">>,
+    change: Partial<
+      Pick<Task, "priority" | "labels" | "assignedTo" | "notBeforeMs" | "maxAttempts" | "project" | "waitsFor">
+    >,
   ): Task {
     const task = this.existing(target);
     this.mayChange(who, task);
     this.mayAssign(who, change.assignedTo);
     const later = change.notBeforeMs != null && change.notBeforeMs > this.nowMs;
     if (later && task.live) throw new Refusal("invalid_input");
+    if (change.waitsFor) this.fitting(task, change.waitsFor);
     // The attempt under way may be the last; what is open has one left.
     const least = task.status === "open" && !task.live ? task.attempts + 1 : task.attempts;
     if (change.maxAttempts !== undefined && change.maxAttempts < least) throw new Refusal("invalid_input");
@@ -134,10 +142,52 @@ export class Rules extends Holding {
     return task;
   }
 
-  remove(who: Who, target: Task): Task {
+  // Dependencies
+
+  /** Refused at write: what isn't there, and what waits for the task already, over any number of others (R23). */
+  protected fitting(task: Task, blockers: readonly Task[]): void {
+    this.known(blockers);
+    const above = new Set<Task>();
+    const climb = (each: Task) => {
+      if (above.has(each)) return;
+      above.add(each);
+      each.waitsFor.forEach(climb);
+    };
+    for (const blocker of blockers) if (!task.waitsFor.includes(blocker)) climb(blocker);
+    if (above.has(task)) throw new Refusal("dependency_cycle");
+  }
+
+  protected known(blockers: readonly Task[]): void {
+    if (blockers.some(({ deleted }) => deleted)) throw new Refusal("unknown_dependency");
+  }
+
+  waitFor(who: Who, target: Task, blockers: readonly Task[]): Task {
+    const task = this.existing(target);
+    this.mayChange(who, task);
+    this.fitting(task, blockers);
+    const added = [...new Set(blockers)].filter((blocker) => !task.waitsFor.includes(blocker));
+    task.waitsFor.push(...added);
+    if (added.length > 0) task.changes += 1;
+    return task;
+  }
+
+  waitNoMore(who: Who, target: Task, blocker: Task): Task {
+    const task = this.existing(target);
+    this.mayChange(who, task);
+    this.existing(blocker);
+    if (!task.waitsFor.includes(blocker)) return task;
+    task.waitsFor = task.waitsFor.filter((other) => other !== blocker);
+    task.changes += 1;
+    return task;
+  }
+
+  remove(who: Who, target: Task, force: boolean): Task {
     const task = this.existing(target);
     if (task.live) throw new Refusal("task_claimed", { holder: task.live });
     this.mayChange(who, task);
+    const dependents = this.tasks.filter((other) => !other.deleted && other.waitsFor.includes(task));
+    if (dependents.length > 0 && !force) throw new Refusal("has_dependents");
+    for (const other of dependents) other.waitsFor = other.waitsFor.filter((each) => each !== task);
     task.deleted = true;
     return task;
   }

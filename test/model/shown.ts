@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import type { Body } from "../support/fresh-store.js";
 import type { Grant, Refusal, Session, Task } from "./records.js";
 import type { Rules } from "./rules.js";
-import { leaseEndMs } from "./standing.js";
+import { leaseEndMs, openBlockers } from "./standing.js";
 
 export type Shown = Body<"get_task">;
 
@@ -29,6 +29,11 @@ export function snapshot(rules: Rules, task: Task): Snapshot {
     status: live ? "claimed" : task.status,
     ready: rules.ready(task),
     lapsed: lapse !== null,
+    stalled: rules.stalled(task),
+    depends_on: idsInOrder(task.waitsFor),
+    depends_on_count: task.waitsFor.length,
+    blocked_by: idsInOrder(openBlockers(task)),
+    blocked_by_count: openBlockers(task).length,
     assigned_to_agent_id: task.assignedTo?.id ?? null,
     created_by_agent_id: task.createdBy.id,
     claimed_by_agent_id: last?.session.agent.id ?? null,
@@ -52,6 +57,9 @@ export function snapshot(rules: Rules, task: Task): Snapshot {
   if (task.status === "failed") fields.failure_reason = task.failure;
   return { task, fields, holder: last?.session ?? null, lease: live, project: task.project };
 }
+
+const idsInOrder = (tasks: readonly Task[]) =>
+  [...tasks].sort((a, b) => a.order - b.order).map(({ id }) => id as string);
 
 /** Compares a shown task with what it must look like, and binds records that it is the first to show. */
 export class Comparison {

@@ -109,14 +109,25 @@ export class Standing {
   /** R14, for a task whose dead lease is no lease. */
   ready(task: Task): boolean {
     const started = task.notBeforeMs === null || task.notBeforeMs <= this.nowMs;
-    return task.status === "open" && !task.live && task.attempts < task.maxAttempts && started;
+    return task.status === "open" && !task.live && task.attempts < task.maxAttempts && started && !this.blocked(task);
+  }
+
+  /** R23: only `completed` satisfies. */
+  blocked(task: Task): boolean {
+    return task.status === "open" && !task.live && openBlockers(task).length > 0;
+  }
+
+  /** R23: something it waits for will not be completed unless somebody acts. */
+  stalled(task: Task): boolean {
+    return this.blocked(task) && task.waitsFor.some(({ status }) => status === "failed" || status === "cancelled");
   }
 
   /** The first cause that keeps the caller from a task (R17). */
   why(who: Who, task: Task): Refusal | null {
     if (task.status !== "open") return new Refusal("task_closed");
     if (task.live) return new Refusal("task_claimed", { holder: task.live });
-    if (!this.ready(task)) return new Refusal("task_scheduled");
+    if (task.notBeforeMs !== null && task.notBeforeMs > this.nowMs) return new Refusal("task_scheduled");
+    if (this.blocked(task)) return new Refusal("task_blocked");
     if (task.assignedTo && task.assignedTo !== who.agent) return new Refusal("task_assigned");
     return null;
   }
@@ -151,4 +162,8 @@ export class Standing {
 /** R1: the earlier of the lease's end and its session's. */
 export function leaseEndMs(grant: Grant): number {
   return Math.min(grant.untilMs, grant.session.endsAtMs);
+}
+
+export function openBlockers(task: Task): Task[] {
+  return task.waitsFor.filter(({ status }) => status !== "completed");
 }

@@ -24,10 +24,11 @@ const max = (ofTen: number) => some(ofTen, fc.constantFrom(1, 2, 3));
 const reason = some(8, fc.constant("because"));
 const state = some(5, fc.constantFrom("working", "waiting_input", "errored"));
 const text = some(5, fc.constantFrom("one", "two"));
+const others = (ofTen: number) => some(ofTen, fc.array(fc.nat(11), { minLength: 1, maxLength: 3 }));
 const flag = (ofTen: number) => some(ofTen, fc.constant(true));
 
 const callStep: fc.Arbitrary<CallStep> = fc.oneof(
-  call(5, "create", { priority, assign, inSeconds, labels: labels(4), project, max: max(4) }),
+  call(5, "create", { priority, assign, inSeconds, labels: labels(4), project, max: max(4), others: others(3) }),
   call(6, "next", { labels: labels(2), project, seconds, count: some(2, fc.constantFrom(1, 2, 5)) }),
   call(5, "claim", { seconds, flag: flag(3), reason }),
   call(4, "heartbeat", { seconds, state, text, count: some(2, fc.nat(9)), labels: labels(2) }),
@@ -39,8 +40,19 @@ const callStep: fc.Arbitrary<CallStep> = fc.oneof(
   call(1, "reopen", { reason }),
   call(1, "retry", { reason }),
   call(1, "force", { reason }),
-  call(2, "update", { priority, assign, inSeconds, labels: labels(2), project, max: max(2), flag: flag(1) }),
-  call(1, "remove", {}),
+  call(2, "update", {
+    priority,
+    assign,
+    inSeconds,
+    labels: labels(2),
+    project,
+    max: max(2),
+    flag: flag(1),
+    others: others(1),
+  }),
+  call(1, "remove", { flag: flag(5) }),
+  call(4, "depend", { others: others(9) }),
+  call(2, "undepend", { others: others(9) }),
   call(2, "open", { seconds: some(7, fc.constantFrom(30, 40, 120, 900)) }),
 );
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BAD_INPUTS, type Bad, BY_COMMAND, HELD, SOMEBODY } from "./bad-inputs.js";
+import type { Bad } from "./bad-input.js";
+import { BAD_INPUTS, BY_COMMAND, HELD, SOMEBODY } from "./bad-inputs.js";
 import { type BadWay, badCli, badMcp, badRest, names } from "./bad-ways.js";
 import { cli, dibs, placeOf } from "./over-cli.js";
 import { heardOf, rest } from "./over-http.js";

@@ -1,45 +1,11 @@
-import type { ErrorCode } from "dibs/client";
-import type { OperationName } from "dibs/contract";
-import type { Fields } from "./surface.js";
-
-/** One mistake, as JSON text: some of them no program's own objects could hold. */
-export interface Bad {
-  readonly what: string;
-  readonly operation: OperationName;
-  readonly json: string;
-  /** What stands in the path, or is named by position: ids of things that are there. */
-  readonly path?: Fields;
-  /** The field the refusal has to name, as REST calls it. */
-  readonly field: string;
-  /** The limit, and what would be right. */
-  readonly says: RegExp;
-  readonly code?: ErrorCode;
-  /** Ways that understand it, or have no way to say it. */
-  readonly not?: readonly ("REST" | "MCP" | "CLI")[];
-}
+import { type Bad, text, wrong } from "./bad-input.js";
+import { badPlans } from "./bad-plans.js";
 
 /** No field of its own, but all of it. */
 const BODY = "(body)";
 const SOME_ID = "0123456789abcdef0123456789abcdef";
-const text = (length: number) => JSON.stringify("x".repeat(length));
 const many = (count: number, item: string) => `[${Array(count).fill(item).join(",")}]`;
 const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
-
-/** The same mistakes in one field, all refused with the same words. */
-function wrong(
-  operation: OperationName,
-  field: string,
-  values: readonly string[],
-  says: RegExp,
-  more: Partial<Bad> & { readonly with?: string } = {},
-): Bad[] {
-  const { with: beside = "", ...rest } = more;
-  return values.map((value) => {
-    const shown = value.length > 60 ? `${value.slice(0, 40)}… (${value.length} characters)` : value;
-    const json = `{${beside}${beside === "" ? "" : ","}${JSON.stringify(field)}:${value}}`;
-    return { what: `${field} ${shown}`, operation, json, field, says, ...rest };
-  });
-}
 
 /** Stands for another agent. */
 export const SOMEBODY = "{somebody}";
@@ -301,7 +267,7 @@ const cursors: Bad[] = [
   ...wrong("list_tasks", "cursor", [text(501)], /cursor: must have at most 500 characters/),
 ];
 
-const GROUPS = [leases, numbers, texts, lists, ids, choices, unknown, shapes, cursors];
+const GROUPS = [leases, numbers, texts, lists, badPlans, ids, choices, unknown, shapes, cursors];
 
 export const BAD_INPUTS: readonly Bad[] = GROUPS.flat();
 

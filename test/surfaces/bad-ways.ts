@@ -1,5 +1,5 @@
 import { operations } from "dibs/contract";
-import type { Bad } from "./bad-inputs.js";
+import type { Bad } from "./bad-input.js";
 import { argumentsFor, dibs, heardOf as heardFromCli, placeOf } from "./over-cli.js";
 import { heardOf as heardFromRest, rest } from "./over-http.js";
 import { mcp, toolCallFor } from "./over-mcp.js";

@@ -9,12 +9,20 @@ import { rowsOfClaims } from "./rows-of-claims.js";
 import { rowsOfDependencies } from "./rows-of-dependencies.js";
 import { rowsOfHolders } from "./rows-of-holders.js";
 import { rowsOfPeople } from "./rows-of-people.js";
+import { rowsOfPlans } from "./rows-of-plans.js";
 import { rowsOfRecords } from "./rows-of-records.js";
 import { type Row, Stage } from "./stage.js";
 import type { Entrance, Heard, Surface } from "./surface.js";
 import { openWorld, type World } from "./world.js";
 
-const ROWS = [...rowsOfClaims, ...rowsOfHolders, ...rowsOfRecords, ...rowsOfDependencies, ...rowsOfPeople];
+const ROWS = [
+  ...rowsOfClaims,
+  ...rowsOfHolders,
+  ...rowsOfRecords,
+  ...rowsOfDependencies,
+  ...rowsOfPlans,
+  ...rowsOfPeople,
+];
 
 const MODEL = rest("/v1");
 const ON_STORE = mcp("stdio on the bare file");

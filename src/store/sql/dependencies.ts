@@ -82,10 +82,11 @@ export function dependencyVerbs(db: Db): DependencyVerbs {
 type Reading = "present" | "blockersOf" | "reaches" | "edgesAbove" | "titles" | "list";
 
 function readingVerbs(db: Db): Pick<DependencyVerbs, Reading> {
-  const { numbersOf, join } = db.dialect;
+  const { numbersOf, perRow } = db.dialect;
+  const edges = perRow("dependencies", "task_seq", "a.seq", "d");
   // UNION, not UNION ALL: each task once, however many ways lead to it (24 diamonds in a row have 16 million).
   const above = `WITH RECURSIVE above (seq) AS (${numbersOf}
-    UNION SELECT d.blocker_seq FROM above a ${join} dependencies d ON d.task_seq = a.seq)`;
+    UNION SELECT d.blocker_seq FROM above a ${edges})`;
   return {
     present: (taskSeq, blockerSeqs) =>
       after(
@@ -102,7 +103,7 @@ function readingVerbs(db: Db): Pick<DependencyVerbs, Reading> {
         : db.all<BlockerRow>(
             `SELECT * FROM (SELECT d.task_seq, ${LINKED}, row_number() OVER (PARTITION BY d.task_seq ORDER BY
                CASE WHEN ${broken("b", "s")} THEN 0 WHEN b.status <> 'completed' THEN 1 ELSE 2 END, b.seq) AS nth
-               FROM dependencies d ${join} tasks b ON b.seq = d.blocker_seq ${HOLDER}
+               FROM dependencies d ${perRow("tasks", "seq", "d.blocker_seq", "b")} ${HOLDER}
                WHERE d.task_seq IN (${numbersOf})) AS linked WHERE nth <= ${limit} ORDER BY task_seq, nth`,
             nowMs,
             nowMs,
@@ -115,7 +116,7 @@ function readingVerbs(db: Db): Pick<DependencyVerbs, Reading> {
       ),
     edgesAbove: (fromSeqs) =>
       db.all(
-        `${above} SELECT d.task_seq, d.blocker_seq FROM above a ${join} dependencies d ON d.task_seq = a.seq
+        `${above} SELECT d.task_seq, d.blocker_seq FROM above a ${edges}
          ORDER BY d.task_seq, d.blocker_seq`,
         JSON.stringify(fromSeqs),
       ),

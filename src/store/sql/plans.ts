@@ -13,9 +13,9 @@ export function planVerbs(db: Db): PlanVerbs {
   const ofPlan = `SELECT q.seq FROM tasks q WHERE q.project_id = ? AND q.plan = ?`;
   return {
     insert: (row) => db.insert("plans", PLAN_COLUMNS, row),
-    bySlug: (projectId, slug) =>
+    bySlug: (projectId, slug, { lock }) =>
       db.get<PlanRow>(
-        `SELECT * FROM plans WHERE project_id = ? AND slug = ? ${db.locks ? "FOR UPDATE" : ""}`,
+        `SELECT * FROM plans WHERE project_id = ? AND slug = ? ${lock && db.locks ? "FOR UPDATE" : ""}`,
         projectId,
         slug,
       ),
