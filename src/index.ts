@@ -5,6 +5,7 @@ import { type EngineHost, type EngineOptions, threadedEngine } from "./engine-ho
 
 export { DibsError, isDibsError } from "./contract/errors.js";
 export { operations } from "./contract/operations.js";
+export { exportStore, importStore } from "./store/moving.js";
 export { migrateStore, schemaOf } from "./store/open.js";
 
 export interface OpenOptions extends EngineOptions {

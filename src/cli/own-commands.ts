@@ -1,4 +1,5 @@
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { Format } from "./imports/formats.js";
 import type { Finish } from "./operation-command.js";
 import { Output } from "./output.js";
 
@@ -22,6 +23,8 @@ export function ownCommands(finish: Finish): OwnCommand[] {
     workspaceAdd(finish),
     migrate(finish),
     restored(finish),
+    exporting(finish),
+    importing(finish),
   ];
 }
 
@@ -165,6 +168,55 @@ function restored(finish: Finish): OwnCommand {
   return running("restored", command, finish, async ({ store }, _args, output) =>
     (await import("./restored.js")).restored(store as string | undefined, output),
   );
+}
+
+function exporting(finish: Finish): OwnCommand {
+  const command = new Command("export")
+    .description(
+      "Write everything a store holds as lines of JSON: to keep it, or to move it, as from SQLite to Postgres. Keys are in it as hashes only, texts as they are: the file is readable by you alone.",
+    )
+    .argument("[FILE]", "a new file; without it, or as -, stdout")
+    .option("--store <store>", STORE);
+  examples(command, "dibs export backup.jsonl", "dibs export --store sqlite:/srv/dibs/dibs.db | gzip > dibs.jsonl.gz");
+  return running("export", command, finish, async ({ store }, [file = "-"], output) =>
+    (await import("./moving.js")).exportTo({ store: store as string | undefined, file }, output),
+  );
+}
+
+function importing(finish: Finish): OwnCommand {
+  const command = new Command("import")
+    .description(
+      "With --from or --plan: make another tool's backlog a plan; again, with what is new in it. Rows that can't be imported are told one by one, the rest comes in, and the exit status is 1. Without: fill a new store with what dibs export wrote, all or nothing, the same state, leases and keys included; the store it came from must not go on.",
+    )
+    .argument("<FILE>", "the file, or - for stdin")
+    .addOption(
+      new Option("--from <tool>", "What wrote the file; guessed where only --plan is given.").choices([
+        "beads",
+        "task-master",
+        "markdown",
+        "github",
+      ]),
+    )
+    .option("--plan <slug>", "The plan's name, instead of one made of the file's.")
+    .option("--project <id>", "Its project (id or key).")
+    .option("--tag <tag>", "Which of task-master's tags; master, or the only one, without it.")
+    .option("--dry-run", "Say what would be created, and what is wrong.")
+    .option("--store <store>", STORE);
+  examples(
+    command,
+    "dibs import .beads/issues.jsonl --from beads --dry-run",
+    "gh issue list --limit 500 --json number,title,body,labels,state | dibs import - --from github --plan issues",
+    "dibs import TODO.md --plan todo",
+    "dibs import backup.jsonl --store postgres://dibs@db/dibs",
+  );
+  return running("import", command, finish, async (values, [file = ""], output) => {
+    const given = values as { store?: string; from?: Format; plan?: string; project?: string; tag?: string };
+    const { store, from, plan, project, tag } = given;
+    if (from === undefined && plan === undefined)
+      return (await import("./moving.js")).importFrom({ store, file }, output);
+    const { importBacklog } = await import("./import-backlog.js");
+    return importBacklog({ file, from, plan, project, tag, dryRun: values.dryRun === true, store }, output);
+  });
 }
 
 function examples(command: Command, ...lines: readonly string[]): void {

@@ -1,5 +1,6 @@
 import { DibsError } from "../contract/errors.js";
 import type { DependencyVerbs } from "./dependency-verbs.js";
+import type { DumpVerbs } from "./dump-verbs.js";
 import type { PlanVerbs } from "./plan-verbs.js";
 import type { RecurrenceVerbs } from "./recurrence-verbs.js";
 import type { SessionVerbs } from "./session-verbs.js";
@@ -77,6 +78,7 @@ export interface Tx {
   readonly tasks: TaskVerbs;
   readonly dependencies: DependencyVerbs;
   readonly plans: PlanVerbs;
+  readonly dump: DumpVerbs;
   readonly leases: LeaseVerbs;
   readonly claims: ClaimVerbs;
   readonly notes: NoteVerbs;

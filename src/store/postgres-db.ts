@@ -14,6 +14,10 @@ const POSTGRES: Dialect = {
   goOnBehindLast: (table, column) =>
     `SELECT setval(pg_get_serial_sequence('${table}', '${column}'), (SELECT max(${column}) FROM ${table}))`,
   lock: (kind) => `SELECT pg_advisory_xact_lock(hashtextextended(?, ${kind}))`,
+  columnsOf:
+    "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = ?",
+  recordsOf: (table, columns) => `SELECT ${columns.join(", ")} FROM json_populate_recordset(NULL::${table}, ?::json)`,
+  byBytes: (column) => `${column} COLLATE "C"`,
   indexedBy: () => "",
 };
 

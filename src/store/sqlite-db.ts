@@ -7,6 +7,10 @@ const SQLITE: Dialect = {
   pairsOf: "SELECT json_extract(value, '$[0]') AS a, json_extract(value, '$[1]') AS b FROM json_each(?)",
   like: "LIKE",
   join: "CROSS JOIN",
+  columnsOf: "SELECT name FROM pragma_table_info(?)",
+  recordsOf: (_table, columns) =>
+    `SELECT ${columns.map((column) => `json_extract(value, '$.${column}')`).join(", ")} FROM json_each(?)`,
+  byBytes: (column) => column,
   perRow: (table, column, equals, alias) => `CROSS JOIN ${table} ${alias} ON ${alias}.${column} = ${equals}`,
   indexedBy: (index) => `INDEXED BY ${index}`,
 };

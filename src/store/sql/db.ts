@@ -14,6 +14,12 @@ export interface Dialect {
   readonly like: string;
   /** A join whose tables are read in the order they are written, where the planner left to itself takes a worse one. */
   readonly join: string;
+  /** A query of the columns (`name`) of the table that is bound. */
+  readonly columnsOf: string;
+  /** A query of the records in a JSON array that is bound, as the table's columns. */
+  recordsOf(table: string, columns: readonly string[]): string;
+  /** Orders texts by their bytes, whatever the database's language. */
+  byBytes(column: string): string;
   /**
    * A join that asks a table anew, by an index, for each row so far; its alias is the last word. For graphs: Postgres
    * left to itself walks all edges at each step (a chain of 50,000 took minutes, and 0.4 s like this).

@@ -3,6 +3,7 @@ import { agentVerbs } from "./agents.js";
 import { claimVerbs } from "./claims.js";
 import type { Db } from "./db.js";
 import { dependencyVerbs } from "./dependencies.js";
+import { dumpVerbs } from "./dump.js";
 import { eventVerbs } from "./events.js";
 import { leaseVerbs } from "./leases.js";
 import { noteVerbs } from "./notes.js";
@@ -21,6 +22,7 @@ export type Verbs = Pick<
   | "tasks"
   | "dependencies"
   | "plans"
+  | "dump"
   | "leases"
   | "claims"
   | "notes"
@@ -37,6 +39,7 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     tasks: taskVerbs(db),
     dependencies: dependencyVerbs(db),
     plans: planVerbs(db),
+    dump: dumpVerbs(db),
     leases: leaseVerbs(db),
     claims: claimVerbs(db),
     notes: noteVerbs(db, noticeWrites),
