@@ -1,5 +1,4 @@
-import { beforeEach, describe, expect, test } from "vitest";
-import { ON_SQLITE } from "../support/any-store.js";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { type Actor, FreshStore } from "../support/fresh-store.js";
 
 /**
@@ -7,6 +6,8 @@ import { type Actor, FreshStore } from "../support/fresh-store.js";
  * by calls elsewhere is put into the store at once here. The bounds are many times
  * what it takes on an idle machine: what they find takes minutes.
  */
+
+vi.setConfig({ testTimeout: 180_000 });
 
 let fresh: FreshStore;
 let ann: Actor;
@@ -16,34 +17,48 @@ beforeEach(async () => {
 });
 
 const idOf = (at: number) => String(at).padStart(32, "0");
-const ID = ON_SQLITE ? "printf('%032d', at)" : "lpad(at::text, 32, '0')";
 
-/** Tasks 1..count; edges as [task, blocker]. */
+/** Tasks 1..count; edges as [task, blocker]. Written as they are to be: updates of 50,000 rows take longer than all else. */
 async function graph(count: number, edges: readonly (readonly [number, number])[]): Promise<void> {
-  const pairs = edges.map(([task, blocker]) => `(${FROM + task}, ${FROM + blocker})`);
-  const lists: string[] = [];
-  for (let at = 0; at < pairs.length; at += 1000) lists.push(pairs.slice(at, at + 1000).join(", "));
-  const numbers = `WITH RECURSIVE numbers (at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM numbers WHERE at < ${count})`;
+  const blockers = new Map<number, number>();
+  for (const [task] of edges) blockers.set(task, (blockers.get(task) ?? 0) + 1);
+  const waitedFor = new Set(edges.map(([, blocker]) => blocker));
+  const tasks = Array.from({ length: count }, (_, nth) => {
+    const waits = blockers.get(nth + 1) ?? 0;
+    return [FROM + nth + 1, `'${idOf(nth + 1)}'`, waits > 0 ? 3 : 1, waits, waits, waitedFor.has(nth + 1) ? 1 : 0];
+  });
   await fresh.kept.exec(
     [
-      `${numbers} INSERT INTO tasks (seq, id, workspace_id, project_id, priority, status, queue, assigned_to, created_by,
-         max_attempts, created_at, updated_at)
-       SELECT ${FROM} + at, ${ID}, p.workspace_id, p.id, 2, 'open', 1, '', 'x', 5, 1, 1 FROM numbers, projects p
-       WHERE p.key = 'default'`,
-      `${numbers} INSERT INTO task_texts (seq, content, labels) SELECT ${FROM} + at, 'task ' || at, '[]' FROM numbers`,
-      ...lists.map((list) => `INSERT INTO dependencies (task_seq, blocker_seq) VALUES ${list}`),
-      `UPDATE tasks SET queue = 3, blockers = (SELECT count(*) FROM dependencies WHERE task_seq = seq),
-         open_blockers = (SELECT count(*) FROM dependencies WHERE task_seq = seq)
-       WHERE seq IN (SELECT task_seq FROM dependencies)`,
-      "UPDATE tasks SET has_dependents = 1 WHERE seq IN (SELECT blocker_seq FROM dependencies)",
+      `CREATE TEMPORARY TABLE new_tasks (seq bigint, id text, queue bigint, blockers bigint, open_blockers bigint,
+         has_dependents bigint)`,
+      ...inserts("new_tasks (seq, id, queue, blockers, open_blockers, has_dependents)", tasks),
+      `INSERT INTO tasks (seq, id, queue, blockers, open_blockers, has_dependents, workspace_id, project_id, priority,
+         status, assigned_to, created_by, max_attempts, created_at, updated_at)
+       SELECT n.*, p.workspace_id, p.id, 2, 'open', '', 'x', 5, 1, 1 FROM new_tasks n, projects p WHERE p.key = 'default'`,
+      `INSERT INTO task_texts (seq, content, labels) SELECT seq, 'task ' || (seq - ${FROM}), '[]' FROM new_tasks`,
+      ...inserts(
+        "dependencies (task_seq, blocker_seq)",
+        edges.map(([task, blocker]) => [FROM + task, FROM + blocker]),
+      ),
+      "DROP TABLE new_tasks",
     ].join("; "),
   );
+}
+
+/** A thousand rows a statement. */
+function inserts(into: string, rows: readonly (readonly (number | string)[])[]): string[] {
+  const statements: string[] = [];
+  for (let at = 0; at < rows.length; at += 1000) {
+    const values = rows.slice(at, at + 1000).map((row) => `(${row.join(", ")})`);
+    statements.push(`INSERT INTO ${into} VALUES ${values.join(", ")}`);
+  }
+  return statements;
 }
 
 /** Behind whatever the database that was emptied for this test has given out before. */
 const FROM = 1_000_000;
 
-const BOUND_MS = 5_000;
+const BOUND_MS = 20_000;
 async function timed<T>(what: string, limitMs: number, work: () => Promise<T>): Promise<T> {
   const startMs = performance.now();
   const result = await work();
