@@ -35,6 +35,8 @@ const INPUT: Record<string, unknown> = {
   blocker_id: NOWHERE,
   content: "x",
   tasks: [{ content: "x" }],
+  slug: "nowhere",
+  steps: [{ key: "a", content: "x" }],
   name: "newcomer",
   key: "new-project",
   body: "x",
@@ -181,6 +183,7 @@ describe("workspaces know nothing of each other (R47)", () => {
     const { id: task_id } = await fresh.task({ labels: ["shared"] });
     const { id: project_id } = await fresh.ask("create_project", { key: "secret" }, fresh.root);
     await fresh.claim(task_id, ann);
+    await fresh.ask("create_plan", { slug: "nowhere", steps: [{ key: "a", content: "theirs alone" }] }, fresh.root);
     const { key } = await fresh.store.createWorkspace("other");
     const spy = byKey(key);
     const theirs = { task_id, session_id: ann.sessionId, agent_id: ann.id, project_id };
@@ -207,6 +210,7 @@ describe("workspaces know nothing of each other (R47)", () => {
       expect(JSON.stringify(await fresh.ask(name, {}, spy))).not.toContain(task_id);
       expect(JSON.stringify(await fresh.ask(name, {}, spy))).not.toContain(ann.id);
     }
+    expect(await fresh.ask("list_plans", {}, spy)).toEqual([]);
     expect((await fresh.ask("list_agents", {}, spy)).map((agent) => agent.name)).toEqual(["admin"]);
     expect((await fresh.ask("list_projects", {}, spy)).map((project) => project.key)).toEqual(["default"]);
     expect((await fresh.ask("claim_next_task", { labels: ["shared"] }, spy)).task).toBeNull();
