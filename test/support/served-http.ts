@@ -64,6 +64,7 @@ export function requiredBody(shape: Readonly<Record<string, unknown>>): object {
     url: "https://example.com/",
     state: "working",
     reason: "because",
+    depends_on: [UNKNOWN],
   };
   return Object.fromEntries(Object.entries(good).filter(([name]) => name in shape));
 }

@@ -16,6 +16,8 @@ export const NOT_IN_TOOLS = new Set([
 export function required(operation: OperationName): Fields {
   const some: Partial<Record<OperationName, Fields>> = {
     create_task: { content: "x" },
+    create_plan: { slug: "unknown", steps: [{ key: "a", content: "x" }] },
+    add_plan_steps: { steps: [{ key: "a", content: "x" }] },
     create_recurrence: { name: "unknown", content: "x", cron: "@yearly" },
     fail_task: { reason: "x" },
     set_task_state: { state: "working" },
