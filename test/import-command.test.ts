@@ -70,6 +70,20 @@ test("lines that were added come in, what waits for what is there waits for it, 
   ]);
 }, 60_000);
 
+test("whoever says an option of backlogs never fills a store with an export", async () => {
+  const { folder, dibs, asked } = bench();
+  const elsewhere = `sqlite:${join(folder, "elsewhere.db")}`;
+  await dibs(["task", "add", "to be moved"]);
+  await dibs(["export", "export.jsonl"]);
+  for (const option of [["--dry-run"], ["--project", "default"], ["--tag", "x"]]) {
+    const ran = await dibs(["import", "export.jsonl", ...option, "--store", elsewhere]);
+    expect([ran.exit, ran.stderr], option[0]).toEqual([2, expect.stringContaining("is an export of Dibs")]);
+  }
+  expect(await asked("plan", "list")).toEqual([]);
+  const astray = await dibs(["import", example("checklist.md"), "--store", elsewhere]);
+  expect([astray.exit, astray.stderr]).toEqual([2, expect.stringContaining("is imported with --from")]);
+}, 60_000);
+
 test("a file that could be anything is asked about, and one that isn't there is told", async () => {
   const { folder, dibs } = bench();
   writeFileSync(join(folder, "x.txt"), "hello\n");

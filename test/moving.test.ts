@@ -166,7 +166,14 @@ test("on the command line: to a file that its owner alone can read, and from it"
   expect((await dibsCommand(["export", path, "--store", from])).exit).toBe(0);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(readFileSync(path, "utf8").trimEnd().split("\n")).toEqual(await linesOf(from));
-  expect((await dibsCommand(["export", path, "--store", from])).exit).not.toBe(0);
+  const whole = readFileSync(path, "utf8");
+  for (const target of [path, join(where, "none", "dibs.jsonl")]) {
+    const refused = await dibsCommand(["export", target, "--store", from]);
+    expect([refused.exit, refused.stderr]).toEqual([2, expect.stringContaining("FILE: can't be written")]);
+  }
+  expect(readFileSync(path, "utf8")).toBe(whole);
+  const missing = await dibsCommand(["import", join(where, "none.jsonl"), "--store", to]);
+  expect([missing.exit, missing.stderr]).toEqual([2, expect.stringContaining("FILE: can't be read")]);
   const imported = await dibsCommand(["import", path, "--store", to]);
   expect([imported.exit, imported.stdout]).toEqual([0, expect.stringContaining("must not go on")]);
   writeFileSync(path, "{}\n");

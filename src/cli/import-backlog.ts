@@ -1,11 +1,10 @@
-import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { text as textOf } from "node:stream/consumers";
 import type { Dibs } from "../client/dibs.js";
 import { readConfig } from "../config.js";
 import { EXIT, invalidInput, isDibsError } from "../contract/errors.js";
 import type { Plan } from "../contract/plan.js";
 import { connect } from "./connect.js";
+import { readGiven } from "./given-file.js";
 import type { Backlog, BacklogItem } from "./imports/backlog.js";
 import { detectFormat, type Format, IMPORTERS } from "./imports/formats.js";
 import type { Output } from "./output.js";
@@ -24,7 +23,10 @@ interface Wanted {
 
 /** Makes another tool's backlog a plan; again, with what is new in it. Bad rows are told one by one, the rest comes in. */
 export async function importBacklog(wanted: Wanted, output: Output): Promise<number> {
-  const text = await read(wanted.file);
+  const text = await readGiven(wanted.file);
+  if (text.startsWith('{"dibs_export"')) {
+    throw invalidInput("FILE", "is an export of Dibs, which fills a new store; leave out all options but --store");
+  }
   const format = wanted.from ?? detectFormat(wanted.file, text);
   if (!format)
     throw invalidInput("--from", `is required: the file could be any of ${Object.keys(IMPORTERS).join(", ")}`);
@@ -35,15 +37,6 @@ export async function importBacklog(wanted: Wanted, output: Output): Promise<num
   else output.data([summary(wanted, format, slug, report)]);
   output.say(...backlog.bad.map(badLine(wanted.file)));
   return backlog.bad.length > 0 ? EXIT.error : EXIT.ok;
-}
-
-async function read(file: string): Promise<string> {
-  if (file === "-") return textOf(process.stdin);
-  try {
-    return readFileSync(file, "utf8");
-  } catch (fault) {
-    throw invalidInput("FILE", `can't be read: ${(fault as Error).message}`);
-  }
 }
 
 /** A plan's name made of the file's. */

@@ -1,10 +1,11 @@
 import { once } from "node:events";
-import { createReadStream, createWriteStream } from "node:fs";
+import { createReadStream, createWriteStream, rmSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { finished } from "node:stream/promises";
 import { readConfig, shownStore } from "../config.js";
 import { EXIT } from "../contract/errors.js";
 import { usage } from "./failure.js";
+import { fileFault } from "./given-file.js";
 import type { Output } from "./output.js";
 
 /** Writes everything the store holds to a file that only its owner can read, or to stdout. Never over HTTP. */
@@ -18,11 +19,22 @@ export async function exportTo(flags: { store: string | undefined; file: string 
   const write = async (line: string) => {
     if (!target.write(`${line}\n`)) await Promise.race([once(target, "drain"), broken]);
   };
-  const { records } = await Promise.race([exportStore(store, write), broken]);
-  if (toFile) {
+  const exporting = async () => {
+    const { records } = await Promise.race([exportStore(store, write), broken]);
+    if (!toFile) return records;
     target.end();
     await finished(target);
-  }
+    return records;
+  };
+  let opened = !toFile;
+  target.once("open", () => {
+    opened = true;
+  });
+  const records = await exporting().catch((fault) => {
+    // A part of an export is none, and would stand in the way of the next; what was there before is not ours.
+    if (toFile && opened) rmSync(flags.file, { force: true });
+    throw fileFault("written", fault);
+  });
   const told = { store: shownStore(store), file: flags.file, records };
   if (output.json && toFile) output.value(told);
   else output.say(`${told.store}: ${records} records were exported${toFile ? ` to ${flags.file}` : ""}.`);
@@ -38,7 +50,9 @@ export async function importFrom(flags: { store: string | undefined; file: strin
       input: flags.file === "-" ? process.stdin : createReadStream(flags.file),
       crlfDelay: Number.POSITIVE_INFINITY,
     });
-  const { records } = await importStore(store, lines);
+  const { records } = await importStore(store, lines).catch((fault) => {
+    throw fileFault("read", fault);
+  });
   const told = { store: shownStore(store), file: flags.file, records };
   if (output.json) output.value(told);
   else

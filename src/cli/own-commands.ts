@@ -186,11 +186,11 @@ function exporting(finish: Finish): OwnCommand {
 function importing(finish: Finish): OwnCommand {
   const command = new Command("import")
     .description(
-      "With --from or --plan: make another tool's backlog a plan; again, with what is new in it. Rows that can't be imported are told one by one, the rest comes in, and the exit status is 1. Without: fill a new store with what dibs export wrote, all or nothing, the same state, leases and keys included; the store it came from must not go on.",
+      "With --from, --plan or another of its options: make another tool's backlog a plan; again, with what is new in it. Rows that can't be imported are told one by one, the rest comes in, and the exit status is 1. With none of them: fill a new store with what dibs export wrote, all or nothing, the same state, leases and keys included; the store it came from must not go on.",
     )
     .argument("<FILE>", "the file, or - for stdin")
     .addOption(
-      new Option("--from <tool>", "What wrote the file; guessed where only --plan is given.").choices([
+      new Option("--from <tool>", "What wrote the file; guessed where it isn't said.").choices([
         "beads",
         "task-master",
         "markdown",
@@ -212,10 +212,12 @@ function importing(finish: Finish): OwnCommand {
   return running("import", command, finish, async (values, [file = ""], output) => {
     const given = values as { store?: string; from?: Format; plan?: string; project?: string; tag?: string };
     const { store, from, plan, project, tag } = given;
-    if (from === undefined && plan === undefined)
-      return (await import("./moving.js")).importFrom({ store, file }, output);
+    const dryRun = values.dryRun === true;
+    // Whoever says any of these doesn't mean to fill a store.
+    const isBacklog = dryRun || [from, plan, project, tag].some((option) => option !== undefined);
+    if (!isBacklog) return (await import("./moving.js")).importFrom({ store, file }, output);
     const { importBacklog } = await import("./import-backlog.js");
-    return importBacklog({ file, from, plan, project, tag, dryRun: values.dryRun === true, store }, output);
+    return importBacklog({ file, from, plan, project, tag, dryRun, store }, output);
   });
 }
 

@@ -1,10 +1,9 @@
-import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { text as textOf } from "node:stream/consumers";
 import { readConfig } from "../config.js";
-import { EXIT, invalidInput } from "../contract/errors.js";
+import { EXIT } from "../contract/errors.js";
 import type { Plan } from "../contract/plan.js";
 import { connect } from "./connect.js";
+import { readGiven } from "./given-file.js";
 import type { Output } from "./output.js";
 import { progressWords } from "./plan-card.js";
 import { PlanFile } from "./plan-file.js";
@@ -20,7 +19,7 @@ interface Wanted {
 
 /** Makes a file's plan real, in one transaction. Says what was created and how far the plan is. */
 export async function applyPlan(wanted: Wanted, output: Output): Promise<number> {
-  const file = await planIn(wanted.file);
+  const file = new PlanFile(wanted.file === "-" ? "stdin" : basename(wanted.file), await readGiven(wanted.file));
   const { slug, project } = wanted;
   const given = { ...file.input, ...(slug && { slug }), ...(project && { project_id: project }) };
   const connection = await connect(readConfig());
@@ -37,17 +36,6 @@ export async function applyPlan(wanted: Wanted, output: Output): Promise<number>
   } finally {
     await connection.close();
   }
-}
-
-async function planIn(path: string): Promise<PlanFile> {
-  if (path === "-") return new PlanFile("stdin", await textOf(process.stdin));
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (fault) {
-    throw invalidInput("FILE", `can't be read: ${(fault as Error).message}`);
-  }
-  return new PlanFile(basename(path), text);
 }
 
 /** Steps are added to a plan as it is called. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.js";
 import { DibsError } from "../contract/errors.js";
 import { type HeldLease, LeaseKeeper } from "./lease-keeper.js";
@@ -34,6 +34,12 @@ function keeperOf(beat: (nth: number, signal: AbortSignal) => Promise<HeldLease>
     reclaim,
   });
   return { clock, keeper, sent, startMs };
+}
+
+/** A keeper whose every heartbeat finds the lease lost, and whose task can be had again. */
+function lostAndHadAgain() {
+  const reclaim = vi.fn(async () => held());
+  return { ...keeperOf(() => Promise.reject(lost()), reclaim), reclaim };
 }
 
 describe("a kept lease", () => {
@@ -127,35 +133,21 @@ describe("a lost lease that may be claimed again", () => {
   });
 
   test("is claimed once, however many heartbeats find it lost, and again only after one got through", async () => {
-    let tries = 0;
-    const { clock, keeper } = keeperOf(
-      () => Promise.reject(lost()),
-      async () => {
-        tries++;
-        return held();
-      },
-    );
+    const { clock, keeper, reclaim } = lostAndHadAgain();
     await keeper.start(clock.nowMs(), held());
     const together = [keeper.beat({}), keeper.beat({}), clock.advance(LEASE_MS / 3)];
     await Promise.allSettled(together);
-    expect(tries).toBe(1);
+    expect(reclaim).toHaveBeenCalledTimes(1);
     expect(keeper.signal.reason).toMatchObject({ reason: "lease_lost" });
     expect(clock.timersSet).toBe(0);
   });
 
   test("is not, once the holder was told to stop", async () => {
-    let tries = 0;
-    const { clock, keeper } = keeperOf(
-      () => Promise.reject(lost()),
-      async () => {
-        tries++;
-        return held();
-      },
-    );
+    const { clock, keeper, reclaim } = lostAndHadAgain();
     await keeper.start(clock.nowMs(), held());
     keeper.abort("stopping");
     await clock.advance(LEASE_MS);
-    expect(tries).toBe(0);
+    expect(reclaim).not.toHaveBeenCalled();
   });
 
   test("whose deadline passed while the process stood still is asked for first, for 10 s at most", async () => {

@@ -3,6 +3,9 @@ import { type StoredRow, TABLES, type Table } from "./dump-verbs.js";
 import { retried } from "./retried.js";
 import type { Store, Tx } from "./store.js";
 
+const NO_EXPORT =
+  'must be {"dibs_export":1}, as dibs export of this version writes it; what another tool wrote is imported with --from';
+
 /** How an export begins: the form of its lines, which later versions of Dibs go on reading. */
 const HEAD = { dibs_export: 1 } as const;
 
@@ -87,8 +90,7 @@ class Filling {
     if (text.trim() === "") return;
     const line = this.#parsed(text);
     if (this.#line === 1) {
-      if (line.dibs_export !== HEAD.dibs_export)
-        throw this.#wrong('must be {"dibs_export":1}: is this an export of Dibs, or one of a newer Dibs?');
+      if (line.dibs_export !== HEAD.dibs_export) throw this.#wrong(NO_EXPORT);
       return;
     }
     if (this.#ended) throw this.#wrong("comes after the end of the export");
@@ -156,7 +158,7 @@ class Filling {
     } catch {
       // Told below.
     }
-    throw this.#wrong("isn't a JSON object");
+    throw this.#wrong(this.#line === 1 ? NO_EXPORT : "isn't a JSON object");
   }
 
   #wrong(what: string): DibsError<"invalid_input"> {

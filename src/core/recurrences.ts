@@ -5,6 +5,7 @@ import type { Recurrence } from "../contract/recurrence.js";
 import type { Context, Handler } from "./context.js";
 import { scheduleOf } from "./cron.js";
 import { cursorAfter, pageOf } from "./cursor.js";
+import { record } from "./events.js";
 import { newId } from "./ids.js";
 import { agentOf } from "./named.js";
 import { projectOf } from "./projects.js";
@@ -66,18 +67,9 @@ function nextTick(row: Pick<RecurrenceRow, "cron" | "time_zone" | "enabled" | "l
   return row.enabled === 1 ? schedule.after(Math.max(nowMs, row.last_at ?? 0)) : null;
 }
 
-async function record(context: Context, type: string, row: Omit<RecurrenceRow, "seq">, data: object): Promise<void> {
-  await context.tx.events.append({
-    workspace_id: context.workspaceId,
-    type,
-    at: context.nowMs,
-    agent_id: context.agent.id,
-    agent_name: context.agent.name,
-    session_id: context.session?.id ?? null,
-    project_id: row.project_id,
-    task_id: null,
-    data: JSON.stringify({ recurrence_id: row.id, name: row.name, ...data }),
-  });
+function say(context: Context, type: string, row: Omit<RecurrenceRow, "seq">, data: object): Promise<void> {
+  const about = { project_id: row.project_id };
+  return record(context, type, about, { recurrence_id: row.id, name: row.name, ...data });
 }
 
 export const create_recurrence: Handler<Input<"create_recurrence">> = async (context, input) => {
@@ -116,7 +108,7 @@ export const create_recurrence: Handler<Input<"create_recurrence">> = async (con
     version: 1,
   };
   await context.tx.recurrences.insert(row);
-  await record(context, "recurrence.created", row, { cron: row.cron, time_zone: row.time_zone });
+  await say(context, "recurrence.created", row, { cron: row.cron, time_zone: row.time_zone });
   // Who waits for a task has to know until when.
   context.woke();
   return { body: view(row) };
@@ -163,7 +155,7 @@ async function changed(
   const all = { ...change, version: row.version + 1, updated_at: context.nowMs };
   if (!(await context.tx.recurrences.change(row, all))) throw new Error("A recurrence that was locked has moved.");
   const after = { ...row, ...all };
-  await record(context, "recurrence.updated", after, { fields });
+  await say(context, "recurrence.updated", after, { fields });
   context.woke();
   return after;
 }
@@ -185,7 +177,7 @@ export const delete_recurrence: Handler<Input<"delete_recurrence">> = async (con
   const row = await recurrenceOf(context, input.recurrence_id);
   requireVersion(context, row);
   await context.tx.recurrences.remove(row);
-  await record(context, "recurrence.deleted", row, {});
+  await say(context, "recurrence.deleted", row, {});
   return { body: { deleted: true, id: row.id } };
 };
 
