@@ -31,7 +31,7 @@ describe("dibs plan apply", () => {
   test("creates the steps, says so, changes nothing the second time, and adds what is new", async () => {
     const first = await apply(PLAN);
     expect(first).toMatchObject({ exit: 0, stderr: "" });
-    expect(first.stdout).toContain("Plan release: 2 steps created.\n  0 of 2 completed, 1 claimable now, 1 waiting;");
+    expect(first.stdout).toContain("Plan release: 2 steps created.\n  0 of 2 completed, 1 claimable now, 1 blocked;");
     expect((await apply(PLAN)).stdout).toContain("Plan release: nothing new: it is there already.");
     const longer = `${PLAN}  - {key: tell, content: Tell people, depends_on: [ship]}\n`;
     const refused = await apply(longer);
@@ -40,10 +40,10 @@ describe("dibs plan apply", () => {
     expect((await apply(longer, "--add")).stdout).toContain("Plan release: 1 step created.");
     const shown = (await line.run(["plan", "show", "release"])).stdout;
     expect(shown).toMatch(
-      /^release {2}Release 1\.0\n {2}░{24} {2}0 % · 0 of 3 completed, 1 claimable now, 2 waiting\n/,
+      /^release {2}Release 1\.0\n {2}░{24} {2}0 % · 0 of 3 completed, 1 claimable now, 2 blocked\n/,
     );
     expect(shown).toContain("longest chain  3 steps: build → ship → tell\n");
-    expect(shown).toMatch(/\nship +open \(waits\) +Ship it +build +[0-9a-f]{32}\n/);
+    expect(shown).toMatch(/\nship +open \(blocked\) +Ship it +build +[0-9a-f]{32}\n/);
   });
 
   test.each([

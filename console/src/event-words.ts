@@ -26,13 +26,20 @@ const WORDS: Readonly<Record<string, readonly [verb: string, tone: Tone]>> = {
   "lease.expired": ["ran out of time on", "late"],
   "plan.created": ["made a plan", "far"],
   "plan.extended": ["added steps to a plan", "far"],
+  "recurrence.created": ["set up what recurs,", "far"],
+  "recurrence.updated": ["changed what recurs,", "far"],
+  "recurrence.skipped": ["passed over a tick of", "faint"],
+  "recurrence.deleted": ["ended what recurs,", "far"],
   "session.started": ["opened a session", "faint"],
+  "session.resumed": ["resumed its session", "faint"],
+  "session.updated": ["wrote down what it found", "far"],
   "session.ended": ["ended its session", "faint"],
   "session.expired": ["session fell silent", "late"],
   "agent.created": ["added an agent", "far"],
   "agent.updated": ["changed an agent", "far"],
   "agent.deleted": ["deleted an agent", "far"],
   "agent.key_rotated": ["changed a key", "far"],
+  "store.restored": ["restored the store from a backup", "hot"],
   "stale_write.refused": ["late write refused on", "hot"],
 };
 
@@ -51,7 +58,7 @@ export function sentenceOf(
   agentNames: ReadonlyMap<string, string> | undefined,
 ): Sentence {
   const [verb, tone] = WORDS[event.type] ?? [event.type, "faint"];
-  const told = event.data.content ?? event.data.title ?? event.data.name;
+  const told = event.data.content ?? event.data.title ?? event.data.name ?? event.data.plan;
   const object =
     typeof told === "string"
       ? told

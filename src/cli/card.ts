@@ -1,3 +1,4 @@
+import { withCommands } from "./failure.js";
 import type { Screen } from "./screen.js";
 import { shown } from "./shown-text.js";
 import { when } from "./when.js";
@@ -26,6 +27,8 @@ function says(field: string, value: unknown): boolean {
 }
 
 function fieldLines(field: string, value: unknown, screen: Screen): string[] {
+  // Moves are sentences, each to be read by itself.
+  if (field === "next" && Array.isArray(value)) return value.map((move) => shown(withCommands(String(move))));
   if (!Array.isArray(value)) return [valueText(field, value, screen)];
   if (value.every((one) => typeof one !== "object")) return [value.map((one) => shown(String(one))).join(", ")];
   return value.map((one) => valueText(field, one, screen));

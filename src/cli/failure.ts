@@ -62,6 +62,6 @@ const commandOf = new Map<string, string>(
 );
 
 /** The core speaks of operations by name; here they are commands. */
-function withCommands(text: string): string {
+export function withCommands(text: string): string {
   return text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => commandOf.get(word) ?? word);
 }

@@ -39,7 +39,7 @@ export function progressWords(progress: Progress): string[] {
   const said: readonly [keyof Progress, string][] = [
     ["claimable", "claimable now"],
     ["in_flight", "in flight"],
-    ["blocked", "waiting"],
+    ["blocked", "blocked"],
     ["scheduled", "scheduled"],
     ["stalled", "stalled"],
     ["failed", "failed"],

@@ -98,7 +98,7 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     { title: "DONE", text: ({ progress }) => `${countOf(progress, "completed")}/${countOf(progress, "total")}` },
     { title: "CLAIMABLE", text: ({ progress }) => String(countOf(progress, "claimable")) },
     { title: "IN FLIGHT", text: ({ progress }) => String(countOf(progress, "in_flight")) },
-    { title: "WAITING", text: ({ progress }) => String(countOf(progress, "blocked")) },
+    { title: "BLOCKED", text: ({ progress }) => String(countOf(progress, "blocked")) },
     {
       title: "STALLED",
       text: ({ progress }) => String(countOf(progress, "stalled")),
@@ -133,8 +133,8 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
 export function statusOf(row: Row): string {
   if (row.lapsed === true && row.status === "open") return "open (lapsed)";
   if (row.stalled === true) return "open (stalled)";
-  if (row.status === "open" && Number(row.blocked_by_count) > 0) return "open (blocked)";
-  if (row.status === "open" && row.ready === false) return "open (waits)";
+  if (row.status === "open" && (row.blocked === true || Number(row.blocked_by_count) > 0)) return "open (blocked)";
+  if (row.status === "open" && row.ready === false) return "open (scheduled)";
   if (row.cancel_requested === true) return `${row.status} (cancel?)`;
   return textOf(row.status);
 }

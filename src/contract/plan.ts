@@ -63,6 +63,7 @@ const shownStep = z.object({
   content: z.string(),
   status: z.enum(TASK_STATUS),
   ready: z.boolean(),
+  blocked: z.boolean(),
   stalled: z.boolean(),
   claimed_by_agent_id: z.string().nullable(),
   waits_for: z.array(z.string()).describe("Ids of the tasks it waits for, in this plan or outside."),

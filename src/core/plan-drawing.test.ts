@@ -8,6 +8,7 @@ const node = (content: string, more: Partial<DrawnNode> = {}): DrawnNode => ({
   content,
   status: "open",
   ready: true,
+  blocked: false,
   stalled: false,
   ...more,
 });

@@ -6,6 +6,7 @@ export interface DrawnNode {
   readonly content: string;
   readonly status: string;
   readonly ready: boolean;
+  readonly blocked: boolean;
   readonly stalled: boolean;
 }
 export interface DrawnEdge {
@@ -18,7 +19,8 @@ const COLOURS: Record<string, readonly [fill: string, stroke: string]> = {
   completed: ["#d3f0d8", "#2f7d3e"],
   claimed: ["#cfe3fb", "#1f5fae"],
   ready: ["#ffffff", "#1f5fae"],
-  open: ["#f1f1f1", "#8a8a8a"],
+  blocked: ["#f1f1f1", "#8a8a8a"],
+  scheduled: ["#f1f1f1", "#5f6fa8"],
   stalled: ["#fbe0c4", "#b3590a"],
   delegated: ["#e7dcf8", "#6a3fb0"],
   failed: ["#f9d0d0", "#b02a2a"],
@@ -27,7 +29,9 @@ const COLOURS: Record<string, readonly [fill: string, stroke: string]> = {
 
 function look(node: DrawnNode): string {
   if (node.stalled) return "stalled";
-  return node.status === "open" && node.ready ? "ready" : node.status;
+  if (node.status !== "open") return node.status;
+  if (node.blocked) return "blocked";
+  return node.ready ? "ready" : "scheduled";
 }
 
 const words = (node: DrawnNode) => `${titled(node.content)} · ${look(node)}`;

@@ -84,6 +84,7 @@ function nodeView(node: NodeRow, stalled: boolean, nowMs: number) {
     content: node.content,
     status: state.status,
     ready: state.ready,
+    blocked: state.blocked,
     stalled,
     claimed_by_agent_id: state.held ? node.holder_agent : null,
   };
