@@ -1,8 +1,7 @@
 import pg from "pg";
 import { afterAll } from "vitest";
 import type { AnyStore } from "./any-store.js";
-import { brokenTasks, type EdgeLine, type EventLine, type TaskLine } from "./broken-tasks.js";
-import { freshDatabase } from "./postgres.js";
+import { brokenThrough, freshDatabase } from "./postgres.js";
 
 // int8: all numbers here are below 2^53.
 const types = {
@@ -56,11 +55,8 @@ export class PostgresDatabase implements AnyStore {
     return JSON.stringify(rows);
   }
 
-  /** Event ids may have gaps here: a number that was drawn is not given back by a transaction that is undone. */
   async broken(): Promise<string[]> {
-    const events = await this.rows<EventLine>("SELECT id, type, task_id, data FROM events ORDER BY id");
-    const edges = await this.rows<EdgeLine>("SELECT task_seq, blocker_seq FROM dependencies");
-    return brokenTasks(await this.rows<TaskLine>("SELECT * FROM tasks"), events, edges);
+    return brokenThrough(await this.#connected());
   }
 
   async remove(): Promise<void> {

@@ -9,6 +9,14 @@ export class StoreFile {
     return this.#with((driver) => driver.prepare(sql).all(...params) as T[]);
   }
 
+  /** Several queries' rows as they were at one instant, whoever writes meanwhile. */
+  snapshot<T>(read: (rows: <R>(sql: string) => R[]) => T): T {
+    return this.#with((driver) => {
+      driver.exec("BEGIN");
+      return read(<R>(sql: string) => driver.prepare(sql).all() as R[]);
+    });
+  }
+
   run(sql: string, ...params: SqlValue[]): void {
     this.#with((driver) => driver.prepare(sql).run(...params));
   }
@@ -43,11 +51,14 @@ export function brokenIn(file: StoreFile): string[] {
   const [check] = file.rows<{ integrity_check: string }>("PRAGMA integrity_check");
   if (check?.integrity_check !== "ok") broken.push(`integrity_check says ${check?.integrity_check}`);
   for (const row of file.rows("PRAGMA foreign_key_check")) broken.push(`foreign key of ${JSON.stringify(row)}`);
-  const events = file.rows<EventLine>("SELECT id, type, task_id, data FROM events ORDER BY id");
+  const { tasks, events, edges } = file.snapshot((rows) => ({
+    tasks: rows<TaskLine>("SELECT * FROM tasks"),
+    events: rows<EventLine>("SELECT id, type, task_id, data FROM events ORDER BY id"),
+    edges: rows<EdgeLine>("SELECT task_seq, blocker_seq FROM dependencies"),
+  }));
   events.forEach(({ id }, at) => {
     const before = events[at - 1]?.id;
     if (before !== undefined && id !== before + 1) broken.push(`events jump from ${before} to ${id}`);
   });
-  const edges = file.rows<EdgeLine>("SELECT task_seq, blocker_seq FROM dependencies");
-  return [...broken, ...brokenTasks(file.rows<TaskLine>("SELECT * FROM tasks"), events, edges)];
+  return [...broken, ...brokenTasks(tasks, events, edges)];
 }
