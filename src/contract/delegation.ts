@@ -6,7 +6,12 @@ import { byTask, newTask, TASK_STATUS, task } from "./task.js";
 /** Tasks of a chain that are shown. */
 export const CHAIN_SHOWN = 1000;
 
-const { parent_task_id: _parent, ...childFields } = newTask.shape;
+const { parent_task_id: _parent, ...fields } = newTask.shape;
+const childFields = {
+  ...fields,
+  project_id: fields.project_id.describe("Id or key of the project; the task's own where none is named."),
+  plan: fields.plan.describe("Slug of the plan that it becomes a part of; the task's own where none is named."),
+};
 
 const chainLink = z.object({
   id: z.string(),

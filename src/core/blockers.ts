@@ -53,7 +53,7 @@ export async function delegatedToOthers(context: Context, row: TaskRow): Promise
       children_count: row.open_blockers,
       next: [
         ...unblocking,
-        blockers[0] ? `Claim a part of it, if it may be yours: claim_task ${blockers[0].id}.` : ANOTHER,
+        "Claim one of its parts, if it may be yours: claim_task.",
         `${accountable ?? "It"} goes on with it as soon as all its parts are completed; who does what: get_task_chain.`,
       ],
     },
