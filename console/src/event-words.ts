@@ -24,6 +24,8 @@ const WORDS: Readonly<Record<string, readonly [verb: string, tone: Tone]>> = {
   "task.linked": ["linked", "faint"],
   "task.state_changed": ["says how it goes with", "far"],
   "task.retried": ["gave a new try to", "far"],
+  "scope.claimed": ["claimed", "calm"],
+  "scope.released": ["released", "faint"],
   "lease.expired": ["ran out of time on", "late"],
   "plan.created": ["made a plan", "far"],
   "plan.extended": ["added steps to a plan", "far"],
@@ -59,7 +61,7 @@ export function sentenceOf(
   agentNames: ReadonlyMap<string, string> | undefined,
 ): Sentence {
   const [verb, tone] = WORDS[event.type] ?? [event.type, "faint"];
-  const told = event.data.content ?? event.data.title ?? event.data.name ?? event.data.plan;
+  const told = event.data.content ?? event.data.title ?? event.data.name ?? event.data.scope ?? event.data.plan;
   const object =
     typeof told === "string"
       ? told

@@ -18,9 +18,10 @@ export interface ChildEnd {
 interface ChildPlan {
   readonly program: readonly string[];
   readonly variables: Readonly<Record<string, string>>;
-  readonly stdin: string;
-  /** Gets what the program prints, as it prints it. */
-  readonly echo: NodeJS.WritableStream;
+  /** What the program reads; null: what this process would. */
+  readonly stdin: string | null;
+  /** Gets what the program prints, as it prints it; null: it prints where this process does, as to a terminal. */
+  readonly echo: NodeJS.WritableStream | null;
 }
 
 /** A program in a process group of its own. */
@@ -32,15 +33,18 @@ export class Child {
 
   constructor(plan: ChildPlan) {
     // A group of its own: a Ctrl-C at the terminal is ours to pass on, and a stop reaches all it started.
-    this.#process = spawnWith(plan.variables, plan.program, { detached: true, stdio: ["pipe", "pipe", "inherit"] });
+    // A group that isn't the terminal's own is stopped when it reads from it.
+    const given = plan.stdin === null ? (process.stdin.isTTY ? "ignore" : "inherit") : "pipe";
+    const stdio = [given, plan.echo === null ? "inherit" : "pipe", "inherit"] as const;
+    this.#process = spawnWith(plan.variables, plan.program, { detached: true, stdio: [...stdio] });
     const tail = new Tail();
     this.#process.stdout?.on("data", (chunk: Buffer) => {
       tail.add(chunk);
-      plan.echo.write(chunk);
+      plan.echo?.write(chunk);
     });
     // A program that doesn't read its stdin is as good as one that does.
     this.#process.stdin?.on("error", () => undefined);
-    this.#process.stdin?.end(plan.stdin);
+    this.#process.stdin?.end(plan.stdin ?? "");
     this.ended = this.#end(tail);
   }
 

@@ -3,6 +3,8 @@ import { brief } from "./brief-task.js";
 import { planCommands } from "./plan-commands.js";
 import { recurrenceCommands } from "./recurrence-commands.js";
 import type { Noun } from "./rows.js";
+import { scopeCommands } from "./scope-commands.js";
+import { sessionCommands } from "./session-commands.js";
 
 /** One command that is an operation: its words, and what stands on the line without a flag. */
 export interface CommandRow {
@@ -10,6 +12,10 @@ export interface CommandRow {
   readonly operation: OperationName;
   /** Fields given by position, each required. */
   readonly positionals?: readonly string[];
+  /** A field given by all that stands behind those, one or more; none where it may be given otherwise. */
+  readonly rest?: { readonly field: string; readonly optional?: true };
+  /** What stands there names scopes: files of this worktree, where no kind is said. */
+  readonly scopes?: true;
   /** The operation that is meant when a task's id is given by position. */
   readonly named?: OperationName;
   readonly examples: readonly string[];
@@ -27,7 +33,6 @@ export interface CommandRow {
 const ID = "4f2a…";
 const task = { positionals: ["task_id"], fields: brief } as const;
 const agent = { positionals: ["agent_id"] } as const;
-const session = { positionals: ["session_id"] } as const;
 
 /** Every command that is one operation. `dibs work`, `up`, `mcp`, `demo` and `workspace add` are written out elsewhere. */
 export const commands: readonly CommandRow[] = [
@@ -232,31 +237,7 @@ export const commands: readonly CommandRow[] = [
     examples: [`dibs agent rotate ${ID} --grace-seconds 600`],
   },
   { words: "agent revoke", operation: "revoke_agent_key", ...agent, examples: [`dibs agent revoke ${ID} --release`] },
-  {
-    words: "session open",
-    operation: "open_session",
-    examples: ["export DIBS_SESSION=$(dibs session open --client my-worker --json | jq -r .id)"],
-  },
-  {
-    words: "session list",
-    operation: "list_sessions",
-    rows: "session",
-    examples: ["dibs session list", "dibs session list --state any --has-findings"],
-  },
-  { words: "session show", operation: "get_session", ...session, examples: [`dibs session show ${ID}`] },
-  {
-    words: "session heartbeat",
-    operation: "heartbeat_session",
-    ...session,
-    examples: [`dibs session heartbeat ${ID}`],
-  },
-  {
-    words: "session end",
-    operation: "end_session",
-    ...session,
-    examples: [`dibs session end ${ID} --findings "the flaky test needs TZ=UTC"`],
-  },
-  { words: "session ack", operation: "ack_notices", examples: [`dibs session ack --id ${ID}`] },
+  ...sessionCommands,
   { words: "project add", operation: "create_project", positionals: ["key"], examples: ["dibs project add web"] },
   { words: "project list", operation: "list_projects", rows: "project", examples: ["dibs project list"] },
   { words: "project show", operation: "get_project", positionals: ["project_id"], examples: ["dibs project show web"] },
@@ -267,13 +248,21 @@ export const commands: readonly CommandRow[] = [
     examples: ['dibs project update web --name "The web shop"'],
   },
   ...recurrenceCommands,
+  ...scopeCommands,
   { words: "workspace show", operation: "get_workspace", examples: ["dibs workspace show"] },
   {
     words: "workspace set",
     operation: "update_workspace",
     examples: ["dibs workspace set --lease-seconds-default 600 --max-attempts 3"],
   },
-  { words: "who", operation: "list_claims", rows: "claim", examples: ["dibs who", "dibs who --project-id web --json"] },
+  {
+    words: "who",
+    operation: "list_claims",
+    rest: { field: "scope", optional: true },
+    scopes: true,
+    rows: "claim",
+    examples: ["dibs who", "dibs who src/auth", "dibs who port:3000 --json"],
+  },
   { words: "claims", operation: "count_claims", examples: ["dibs claims --json"], hidden: true },
   {
     words: "events",
@@ -291,6 +280,7 @@ export const groups: Readonly<Record<string, string>> = {
   agent: "Agents and their keys.",
   session: "Sessions: who works, and holds what it claimed.",
   project: "Projects: a queue of its own per repository.",
+  scope: "Scopes: announce what you are about to touch.",
   recur: "Recurring tasks: one at every tick of a clock.",
   workspace: "The workspace and its settings.",
 };

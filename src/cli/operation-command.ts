@@ -22,6 +22,7 @@ export function operationCommand(row: CommandRow, finish: Finish): Command {
   });
   command.description(chosen.map(({ summary }) => summary).join(" With an id: "));
   for (const field of positionals) command.addArgument(new Argument(`<${label(field)}>`));
+  if (row.rest) command.addArgument(restArgument(row.rest));
   if (row.named) command.addArgument(new Argument("[ID]", "the task; without it the next one"));
   command.addHelpText("after", ["", "Examples:", ...row.examples.map((example) => `  $ ${example}`)].join("\n"));
   command.action(async (...args: unknown[]) => {
@@ -34,7 +35,7 @@ export function operationCommand(row: CommandRow, finish: Finish): Command {
       ...(values.json === true ? {} : row.defaults),
       ...given(flags().map((flag) => [flag.field, flag.read(values)])),
       ...Object.fromEntries(((values.clear as string[]) ?? []).map((field) => [field, null])),
-      ...positional(row, positionals, self.args),
+      ...(await positional(row, positionals, self.args)),
     };
     const asked = {
       row,
@@ -63,13 +64,29 @@ function label(field: string): string {
   return field.endsWith("_id") ? "ID" : field.toUpperCase();
 }
 
-function taken(row: CommandRow, positionals: readonly string[]): readonly string[] {
-  return row.named ? [...positionals, "task_id"] : positionals;
+function restArgument({ field, optional }: NonNullable<CommandRow["rest"]>): Argument {
+  const several = field.endsWith("s") ? "..." : "";
+  const name = `${field.replace(/s$/, "").toUpperCase()}${several}`;
+  return new Argument(optional ? `[${name}]` : `<${name}>`, "a file of this worktree, or a scope as port:3000");
 }
 
-function positional(row: CommandRow, positionals: readonly string[], args: readonly string[]): Values {
+function taken(row: CommandRow, positionals: readonly string[]): readonly string[] {
+  const named = row.named ? [...positionals, "task_id"] : positionals;
+  return row.rest ? [...named, row.rest.field] : named;
+}
+
+async function positional(row: CommandRow, positionals: readonly string[], args: readonly string[]): Promise<Values> {
+  const said = row.scopes ? await scopesGiven(args) : args;
   const fields = row.named ? [...positionals, "task_id"] : positionals;
-  return Object.fromEntries(fields.map((field, at) => [field, args[at]]));
+  const values: Record<string, unknown> = Object.fromEntries(fields.map((field, at) => [field, said[at]]));
+  const rest = said.slice(fields.length);
+  if (row.rest && rest.length > 0) values[row.rest.field] = row.rest.field.endsWith("s") ? rest : rest[0];
+  return values;
+}
+
+async function scopesGiven(args: readonly string[]): Promise<string[]> {
+  const { scopeGiven } = await import("./scope-given.js");
+  return args.map((text) => scopeGiven(text, process.cwd()));
 }
 
 /** Only what was given; a flag that belongs to the command's other operation is a mistake. */

@@ -6,6 +6,7 @@ import type { CommandRow } from "./commands.js";
 import { type Failure, failureLines } from "./failure.js";
 import { planCard } from "./plan-card.js";
 import { columnsFor, type Noun, paintStatus, statusOf } from "./rows.js";
+import { scopeCard } from "./scope-card.js";
 import { type Screen, screenOf } from "./screen.js";
 import { shown } from "./shown-text.js";
 import { tableLines } from "./table.js";
@@ -62,13 +63,14 @@ export class Output {
 const NONE: Partial<Record<Noun, string>> = { claim: "Nobody holds anything.", history: "No events." };
 
 function answerLines(row: CommandRow, body: unknown, screen: Screen): string[] {
-  const { task, tasks, claims, text, ...rest } = body as Row;
+  const { task, tasks, claims, items, text, ...rest } = body as Row;
   if (typeof text === "string" && row.operation === "get_plan_graph") return [text.trimEnd()];
   if (row.operation === "get_task_chain") return chainCard(body as Parameters<typeof chainCard>[0], screen);
   if (row.rows === "step") return planCard(body as Plan, screen);
-  const rows = Array.isArray(body) ? body : (tasks ?? claims);
+  const rows = Array.isArray(body) ? body : (tasks ?? claims ?? (row.rows === "item" ? items : undefined));
   if (Array.isArray(rows)) return listLines(row, rows as Row[], screen);
   if (task === null) return [];
+  if (row.operation === "check_scope") return scopeCard(body as Parameters<typeof scopeCard>[0], screen);
   return recordLines(row, (task as Row | undefined) ?? rest, screen);
 }
 

@@ -15,6 +15,7 @@ type Run = (values: Values, args: readonly string[], output: Output) => Promise<
 export function ownCommands(finish: Finish): OwnCommand[] {
   return [
     workCommand(finish),
+    runCommand(finish),
     up(finish),
     mcp(finish),
     demo(finish),
@@ -60,6 +61,37 @@ function workCommand(finish: Finish): OwnCommand {
       drain: values.drain === true,
     };
     return work(plan, output);
+  });
+}
+
+function runCommand(finish: Finish): OwnCommand {
+  const command = new Command("run")
+    .description(
+      "Run a command while its scopes are held: they are claimed first, all or none, kept while it runs and given back when it ends. Another's claim in the way ends with 4 and names the holder. When the scopes are lost, or can't be known to be held, the command is stopped and the run ends with 5; else with the command's own status. It gets DIBS_FENCE (DIBS_FENCES, by scope), DIBS_SCOPES and DIBS_SESSION.",
+    )
+    .argument("<COMMAND...>", "the command and its arguments, best after --")
+    .requiredOption("--scope <scope>", "A file of this worktree, or a scope as port:3000. (repeatable)", collect)
+    .requiredOption("--intent <text>", "What for; others read it.")
+    .option("--shared", "Beside others that share them, too.")
+    .option("--project <id>", "The project (id or key) whose names they are.")
+    .option("--lease <seconds>", "Length of the lease; the workspace's default without it.", whole)
+    .passThroughOptions();
+  examples(
+    command,
+    'dibs run --scope src/auth --intent "rewrite the login" -- npm run codemod',
+    'dibs run --scope source:tracker --intent "poll the tracker" -- ./poll.sh',
+  );
+  return running("run", command, finish, async (values, program, output) => {
+    const { runHolding } = await import("./run.js");
+    const plan = {
+      program,
+      scopes: values.scope as string[],
+      mode: values.shared === true ? ("shared" as const) : ("exclusive" as const),
+      intent: values.intent as string,
+      project: values.project as string | undefined,
+      leaseSeconds: values.lease as number | undefined,
+    };
+    return runHolding(plan, output);
   });
 }
 

@@ -15,7 +15,9 @@ export type Noun =
   | "comment"
   | "link"
   | "plan"
-  | "step";
+  | "step"
+  | "item"
+  | "past";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -112,6 +114,22 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     flexible("TITLE", "content"),
     flexible("WAITS FOR", "waits_for"),
     field("TASK", "task_id"),
+  ],
+  item: [
+    flexible("SCOPE", "scope"),
+    field("OUTCOME", "outcome"),
+    flexible("WHY", "reason"),
+    left("remaining_ms"),
+    field("CLAIM", "claim_id"),
+  ],
+  past: [
+    flexible("SCOPE", "scope"),
+    field("MODE", "mode"),
+    field("WHO", "agent_name"),
+    flexible("INTENT", "intent"),
+    time("SINCE", "claimed_at"),
+    time("ENDED", "ended_at"),
+    field("HOW", "ended_how"),
   ],
   project: [field("ID", "id"), field("KEY", "key"), flexible("NAME", "name")],
   recurrence: [

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cursor, id, limit, projectId } from "./fields.js";
+import { cursor, id, limit, projectId, text } from "./fields.js";
 import { defineOperation } from "./operation.js";
 import { historyEntry } from "./task-records.js";
 
@@ -17,7 +17,7 @@ export const claimRow = z.object({
   client: z.string().nullable(),
   branch: z.string().nullable(),
   task_id: z.string().nullable(),
-  intent: z.string().describe("What it is held for: a task's title."),
+  intent: z.string().describe("What it is held for: a task's title, or what its holder said."),
   fence: z.number(),
   lease_id: z.string(),
   claimed_at: z.string(),
@@ -30,6 +30,8 @@ const claimFilters = z.strictObject({
   agent_id: id("the holder").optional(),
   session_id: id("the holding session").optional(),
   project_id: projectId.optional(),
+  scope: z.string().max(4096).optional().describe("What lies at or under this scope."),
+  kind: text(32).optional().describe("`task`, or a scope's kind, as `path`."),
   limit,
   cursor: cursor.optional(),
 });
@@ -42,7 +44,7 @@ export const claimOperations = {
     path: "/v1/claims",
     input: () => claimFilters,
     output: () => z.array(claimRow),
-    errors: ["not_found", "invalid_cursor"],
+    errors: ["not_found", "invalid_cursor", "invalid_scope"],
     role: "worker",
     effect: "read",
     paged: true,
@@ -54,7 +56,7 @@ export const claimOperations = {
     path: "/v1/coordination/claims",
     input: () => claimFilters,
     output: () => z.object({ claims: z.array(claimRow), count: z.number() }),
-    errors: ["not_found", "invalid_cursor"],
+    errors: ["not_found", "invalid_cursor", "invalid_scope"],
     role: "worker",
     effect: "read",
   }),

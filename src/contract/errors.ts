@@ -67,6 +67,9 @@ export const ERRORS = {
     z.object({ fields: fields() }),
   ),
   invalid_cursor: row(400, usage, false, "The cursor was not made by this list."),
+  invalid_scope: row(400, usage, false, "A scope is wrong; `segment` says where, and its text what is allowed.", () =>
+    z.object({ scope: z.string(), segment: z.string() }),
+  ),
   reason_required: row(400, usage, false, "A forced action needs a reason.", () => z.object({ fields: fields() })),
   unauthorized: row(401, auth, false, "No key, or one that is unknown, expired or revoked."),
   forbidden: row(403, auth, false, "The key is good, but its role may not do this."),
@@ -88,6 +91,17 @@ export const ERRORS = {
   ),
   task_assigned: row(409, conflict, false, "The task is assigned to somebody else.", () =>
     z.object({ assigned_to_agent_id: z.string(), next: next() }),
+  ),
+  scope_conflict: row(409, conflict, true, "Somebody holds a scope that overlaps.", () =>
+    z.object({
+      conflicts: z.array(
+        z
+          .object({ requested: z.string(), holder: holder(), reason: z.string() })
+          .describe("One scope, and who is in its way."),
+      ),
+      conflicts_count: z.number(),
+      next: next(),
+    }),
   ),
   lease_lost: row(409, leaseLost, false, "The caller does not hold the lease (any more): stop working on it.", () =>
     z.object({

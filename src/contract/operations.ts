@@ -6,6 +6,7 @@ import { noticeOperations } from "./notice.js";
 import type { Operation } from "./operation.js";
 import { planOperations } from "./plan.js";
 import { recurrenceOperations } from "./recurrence.js";
+import { scopeOperations } from "./scope-claims.js";
 import { sessionOperations } from "./session.js";
 import { taskRecordOperations } from "./task-records.js";
 import { taskWorkOperations } from "./task-work.js";
@@ -20,6 +21,7 @@ export const operations = {
   ...planOperations,
   ...recurrenceOperations,
   ...claimOperations,
+  ...scopeOperations,
   ...sessionOperations,
   ...noticeOperations,
   ...agentOperations,

@@ -128,7 +128,8 @@ export const sessionOperations = {
       session.extend({
         items: z.array(
           z.object({
-            task_id: z.string(),
+            task_id: z.string().nullable().describe("Null for a scope that the session claimed by itself."),
+            scope: z.string().nullable(),
             lease_id: z.string(),
             outcome: z.enum(["renewed", "lost"]),
             reason: z.string().nullable(),

@@ -11,7 +11,10 @@ import { agentOf } from "./named.js";
 import { quoted } from "./quoted.js";
 import { unassignRecurrences } from "./recurrences.js";
 import type { AgentRow } from "./rows.js";
-import { endAlone, releaseAll } from "./session-end.js";
+import { isLive } from "./scope-conflicts.js";
+import { tellLost } from "./scope-leases.js";
+import { scopeClaimView } from "./scope-view.js";
+import { endAlone, freeNames, releaseAll } from "./session-end.js";
 import type { Tx } from "./store.js";
 import { taskState } from "./task-state.js";
 import { claimView, iso } from "./task-view.js";
@@ -108,12 +111,16 @@ export const delete_agent: Handler<Input<"delete_agent">> = async (context, inpu
   const row = await agentOf(context, input.agent_id);
   const page = { limit: 1000, after: null };
   const claims = await context.tx.claims.list(context.workspaceId, { agentId: row.id }, context.nowMs, page);
-  if (claims.length > 0 && !input.force) {
+  const names = await context.tx.scopes.list(context.workspaceId, { agentId: row.id }, context.nowMs, page);
+  if (claims.length + names.length > 0 && !input.force) {
     throw new DibsError(
       "agent_has_claims",
-      `${row.name} holds ${claims.length} task(s); repeat with force to revoke them.`,
+      `${row.name} holds ${claims.length} task(s) and ${names.length} scope(s); repeat with force to revoke them.`,
       {
-        claims: claims.map((claim) => claimView(claim, context.nowMs)),
+        claims: [
+          ...claims.map((claim) => claimView(claim, context.nowMs)),
+          ...names.map((claim) => scopeClaimView(claim, context.nowMs)),
+        ],
         next: ["Repeat with force: true.", "Wait until it has finished: GET /v1/claims?agent_id=…"],
       },
     );
@@ -135,6 +142,10 @@ async function revokeAll(context: Context, agent: AgentRow, reason: string): Pro
   for (const row of held) {
     if (taskState(row, context.nowMs).held) await notifyLost(context.tx, row, "revoked", `${quoted(row)}: ${reason}`);
   }
+  const names = await context.tx.scopes.ofAgent(agent.id);
+  for (const row of names)
+    if (isLive(row, context.nowMs)) await tellLost(context.tx, row, "revoked", `${row.scope}: ${reason}`);
+  await freeNames(context, names, "revoked", { reason });
   return releaseAll(context, held, { forced: true, reason });
 }
 

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { DibsError } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
 import { viewOf, viewsOf } from "./blockers.js";
+import { roomFor } from "./claim-limit.js";
 import { AskAgain, type Context, type Handler, type Reply } from "./context.js";
 import { record } from "./events.js";
 import { roleAtLeast } from "./identity.js";
@@ -46,18 +47,6 @@ export const claim_next_task: Handler<Input<"claim_next_task">> = async (context
   if (context.patient && (await context.tx.tasks.readyElsewhere(filter))) throw new AskAgain();
   return { body, granted, emptyUntilMs: await context.tx.tasks.nextWake(context.workspaceId, context.nowMs) };
 };
-
-/** How many of the wanted tasks the agent may still hold; none left is a refusal that names the setting (R49). */
-async function roomFor(context: Context, wanted: number): Promise<number> {
-  const limit = context.settings.claims_per_agent_max;
-  const live = await context.claimsMade.plus(context, wanted, limit);
-  if (live < limit) return Math.min(wanted, limit - live);
-  throw new DibsError(
-    "limit_exceeded",
-    `${context.agent.name} holds ${live} tasks, the most that claims_per_agent_max allows; finish or release some.`,
-    { setting: "claims_per_agent_max", limit },
-  );
-}
 
 /** The best task of the filter by hand-out order: from the queue, or from those the clock freed a moment ago. */
 async function nextTask(context: Context, filter: QueueFilter): Promise<TaskRow | undefined> {

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { OperationName, Operations } from "../contract/operations.js";
 import * as agents from "./agents.js";
 import * as claiming from "./claiming.js";
+import * as claimsTable from "./claims-table.js";
 import type { Handler } from "./context.js";
 import * as delegations from "./delegations.js";
 import * as dependencies from "./dependency-edits.js";
@@ -10,6 +11,8 @@ import * as planViews from "./plan-view.js";
 import * as plans from "./plans.js";
 import * as projects from "./projects.js";
 import * as recurrences from "./recurrences.js";
+import * as scopeKeeping from "./scope-keeping.js";
+import * as scopes from "./scopes.js";
 import * as sessionEnd from "./session-end.js";
 import * as sessionOpen from "./session-open.js";
 import * as sessions from "./sessions.js";
@@ -53,8 +56,13 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   list_plans: planViews.list_plans,
   get_plan: planViews.get_plan,
   get_plan_graph: planViews.get_plan_graph,
-  list_claims: notes.list_claims,
-  count_claims: notes.count_claims,
+  claim_scopes: scopes.claim_scopes,
+  heartbeat_scopes: scopeKeeping.heartbeat_scopes,
+  release_scopes: scopeKeeping.release_scopes,
+  check_scope: scopes.check_scope,
+  list_scope_history: scopes.list_scope_history,
+  list_claims: claimsTable.list_claims,
+  count_claims: claimsTable.count_claims,
   list_events: notes.list_events,
   open_session: sessionOpen.open_session,
   create_recurrence: recurrences.create_recurrence,

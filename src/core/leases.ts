@@ -19,14 +19,11 @@ import type { LeaseChange, TaskChange } from "./verbs.js";
 type LostReason = ErrorDetails<"lease_lost">["reason"];
 
 /** The length asked for, checked against the workspace's range; nothing is clamped silently (R6). */
-export function leaseSecondsOf(context: Context, asked: number | undefined): number {
+export function leaseSecondsOf(context: Context, asked: number | undefined, field = "lease_seconds"): number {
   const { lease_seconds_default, lease_seconds_min, lease_seconds_max } = context.settings;
   if (asked === undefined) return lease_seconds_default;
   if (asked < lease_seconds_min || asked > lease_seconds_max) {
-    throw invalidInput(
-      "lease_seconds",
-      `must be ${lease_seconds_min}..${lease_seconds_max} in this workspace, not ${asked}`,
-    );
+    throw invalidInput(field, `must be ${lease_seconds_min}..${lease_seconds_max} in this workspace, not ${asked}`);
   }
   return asked;
 }

@@ -3,6 +3,7 @@ import { recordByClock } from "./events.js";
 import { endByForce, liftFences, notifyLost } from "./leases.js";
 import { quoted } from "./quoted.js";
 import type { TaskRow } from "./rows.js";
+import { revokeScopes } from "./scope-leases.js";
 import type { Tx } from "./store.js";
 import { fate, OUT_OF_QUEUE, queuePlace } from "./task-state.js";
 import { ATTEMPTS_EXHAUSTED } from "./task-view.js";
@@ -41,6 +42,12 @@ export async function afterRestore(tx: Tx): Promise<Restored> {
     for (const row of held) await giveBack(tx, row);
     leasesEnded += held.length;
     if (held.length === 0) break;
+  }
+  for (;;) {
+    const names = await tx.scopes.all(BATCH);
+    await revokeScopes(tx, names, REASON);
+    leasesEnded += names.length;
+    if (names.length === 0) break;
   }
   const tasksLifted = await liftFences(tx, FENCES_LIFTED);
   return { leasesEnded, tasksLifted, fencesLiftedBy: FENCES_LIFTED };

@@ -3,6 +3,9 @@ import type { Operations } from "../contract/operations.js";
 import type { Context, Handler } from "./context.js";
 import { endByForce } from "./leases.js";
 import type { SessionRow, TaskRow } from "./rows.js";
+import { isLive } from "./scope-conflicts.js";
+import { endScopes, lapseScopes } from "./scope-leases.js";
+import type { ScopeClaimRow, ScopeEnd } from "./scope-rows.js";
 import { keepFindings, ownSession, sessionEvent } from "./sessions.js";
 import { taskState } from "./task-state.js";
 import { givenBack, recordGivenBack } from "./work.js";
@@ -14,28 +17,55 @@ import { givenBack, recordGivenBack } from "./work.js";
 export const end_session: Handler<z.output<Operations["end_session"]["input"]>> = async (context, input) => {
   const session = await ownSession(context, input.session_id);
   await keepFindings(context, session, input.findings);
-  const { released, children } = session.state === "open" ? await endWithChildren(context, session) : NOTHING;
+  const { tasks, claims, children } = session.state === "open" ? await endWithChildren(context, session) : NOTHING;
   return {
-    body: { session_id: session.id, children_ended: children, tasks_released: released, claims_released: 0 },
+    body: { session_id: session.id, children_ended: children, tasks_released: tasks, claims_released: claims },
   };
 };
 
-const NOTHING = { released: 0, children: 0 };
+const NOTHING = { tasks: 0, claims: 0, children: 0 };
 
 async function endWithChildren(context: Context, session: SessionRow): Promise<typeof NOTHING> {
   const children = await context.tx.sessions.openUnder(session.id);
-  let released = await endAlone(context, session, {});
-  for (const child of children) released += await endAlone(context, child, { ended_with: session.id });
-  return { released, children: children.length };
+  const freed = { ...(await endAlone(context, session, {})), children: children.length };
+  for (const child of children) {
+    const { tasks, claims } = await endAlone(context, child, { ended_with: session.id });
+    freed.tasks += tasks;
+    freed.claims += claims;
+  }
+  return freed;
 }
 
-/** Ends one session and frees what it holds; how many tasks that were. */
-export async function endAlone(context: Context, session: SessionRow, data: object): Promise<number> {
+/** Ends one session and frees what it holds; how many tasks, and how many names, that were. */
+export async function endAlone(
+  context: Context,
+  session: SessionRow,
+  data: object,
+): Promise<{ tasks: number; claims: number }> {
   const held = await context.tx.tasks.heldBySession(session.agent_id, session.id);
-  const released = await releaseAll(context, held, { session_ended: true, ...data });
+  const tasks = await releaseAll(context, held, { session_ended: true, ...data });
+  const names = await context.tx.scopes.ofSession(session.id);
+  const claims = await freeNames(context, names, "released", { session_ended: true, ...data });
   await context.tx.sessions.end(session.id, "ended", context.nowMs);
-  await sessionEvent(context, "session.ended", session, { tasks_released: released, ...data });
-  return released;
+  const told = { tasks_released: tasks, claims_released: claims };
+  await sessionEvent(context, "session.ended", session, { ...told, ...data });
+  return { tasks, claims };
+}
+
+/** Frees every live one among the names, and records the others as what they are; how many were live. */
+export async function freeNames(
+  context: Context,
+  rows: readonly ScopeClaimRow[],
+  how: ScopeEnd,
+  data: object,
+): Promise<number> {
+  const live = rows.filter((row) => isLive(row, context.nowMs));
+  await lapseScopes(
+    context.tx,
+    rows.filter((row) => !isLive(row, context.nowMs)),
+  );
+  await endScopes(context, live, how, data);
+  return live.length;
 }
 
 /** Gives back every live lease among the rows. */

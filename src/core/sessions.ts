@@ -8,6 +8,8 @@ import { requireNamed, sessionOf } from "./named.js";
 import { noticesOf } from "./notices.js";
 import { projectOf } from "./projects.js";
 import { type SessionRow, type TaskRow, withChange } from "./rows.js";
+import { isLive, scopeEndMs } from "./scope-conflicts.js";
+import { lapseScopes, renewScope } from "./scope-leases.js";
 import { keepAlive, sessionEnded } from "./session-life.js";
 import { taskState } from "./task-state.js";
 import { iso, sessionView } from "./task-view.js";
@@ -85,17 +87,11 @@ export const heartbeat_session: Handler<Input<"heartbeat_session">> = async (con
     if (!taskState(row, context.nowMs).held) await wakeTask(context.tx, row);
     else items.push(renewed(within, await renew(within, row, row.lease_seconds ?? 0), alive));
   }
+  items.push(...(await renewedNames(within, alive)));
   const notices = await noticesOf(within);
-  const held = new Set(items.map((item) => item.task_id));
-  const lost = notices.filter((notice) => notice.type === "lease.lost" && !held.has(notice.task_id ?? ""));
-  const gone = lost.map((notice) => ({
-    task_id: notice.task_id ?? "",
-    lease_id: String((notice.data as { lease_id?: string }).lease_id ?? ""),
-    outcome: "lost" as const,
-    reason: String((notice.data as { reason?: string }).reason ?? "expired"),
-    lease_expires_at: null,
-    lease_remaining_ms: null,
-  }));
+  const held = new Set(items.map((item) => item.task_id ?? item.scope));
+  const lost = notices.filter((notice) => notice.type === "lease.lost").map(lostItem);
+  const gone = lost.filter((item) => !held.has(item.task_id ?? item.scope));
   return { body: { ...(await shown(context, alive)), items: [...items, ...gone], notices } };
 };
 
@@ -108,10 +104,49 @@ async function beaten(context: Context, session: SessionRow): Promise<SessionRow
   return { ...seen, expires_at: Math.max(expiresMs, session.expires_at ?? 0) };
 }
 
+/** Renews what the session claimed by itself. */
+async function renewedNames(context: Context, session: SessionRow) {
+  const items = [];
+  const rows = await context.tx.scopes.ofSession(session.id);
+  await lapseScopes(
+    context.tx,
+    rows.filter((row) => !isLive(row, context.nowMs)),
+  );
+  for (const row of rows) {
+    if (!isLive(row, context.nowMs)) continue;
+    const kept = await renewScope(context, row, {});
+    const endMs = scopeEndMs({ ...kept, session_expires_at: session.expires_at });
+    items.push({
+      task_id: null,
+      scope: row.scope,
+      lease_id: row.id,
+      outcome: "renewed" as const,
+      reason: null,
+      lease_expires_at: iso(endMs),
+      lease_remaining_ms: endMs - context.nowMs,
+    });
+  }
+  return items;
+}
+
+function lostItem({ task_id, data }: { readonly task_id: string | null; readonly data: unknown }) {
+  const lost = data as { lease_id?: string; claim_id?: string; scope?: string; reason?: string };
+  return {
+    task_id,
+    scope: lost.scope ?? null,
+    lease_id: lost.lease_id ?? lost.claim_id ?? "",
+    outcome: "lost" as const,
+    reason: lost.reason ?? "expired",
+    lease_expires_at: null,
+    lease_remaining_ms: null,
+  };
+}
+
 function renewed(context: Context, row: TaskRow, session: SessionRow) {
   const { leaseEndMs } = taskState(withChange(row, { session_expires_at: session.expires_at }), context.nowMs);
   return {
-    task_id: row.id,
+    task_id: row.id as string | null,
+    scope: null as string | null,
     lease_id: row.lease_id ?? "",
     outcome: "renewed" as const,
     reason: null,

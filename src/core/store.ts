@@ -4,6 +4,7 @@ import type { DumpVerbs } from "./dump-verbs.js";
 import type { FamilyVerbs } from "./family-verbs.js";
 import type { PlanVerbs } from "./plan-verbs.js";
 import type { RecurrenceVerbs } from "./recurrence-verbs.js";
+import type { ScopeVerbs } from "./scope-rows.js";
 import type { SessionVerbs } from "./session-verbs.js";
 import type {
   AgentVerbs,
@@ -79,6 +80,7 @@ export interface Tx {
   readonly tasks: TaskVerbs;
   readonly dependencies: DependencyVerbs;
   readonly families: FamilyVerbs;
+  readonly scopes: ScopeVerbs;
   readonly plans: PlanVerbs;
   readonly dump: DumpVerbs;
   readonly leases: LeaseVerbs;

@@ -5,13 +5,12 @@ import { cursorAfter, pageOf } from "./cursor.js";
 import { record } from "./events.js";
 import { newId } from "./ids.js";
 import { holds } from "./leases.js";
-import { requireNamed } from "./named.js";
 import { projectOf } from "./projects.js";
 import { quoted } from "./quoted.js";
 import { refusalToClaim } from "./refusals.js";
 import type { EventRow, TaskRow } from "./rows.js";
 import { taskState } from "./task-state.js";
-import { claimView, commentView, eventView, iso, linkView } from "./task-view.js";
+import { commentView, eventView, iso, linkView } from "./task-view.js";
 import { taskNow, taskOf } from "./tasks.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
@@ -75,28 +74,6 @@ export const list_events: Handler<Input<"list_events">> = async (context, input)
 async function requireTrace(context: Context, taskId: string): Promise<void> {
   const [trace] = await context.tx.events.list(context.workspaceId, { taskId, afterId: 0, newest: false, limit: 1 });
   if (!trace) await taskOf(context, taskId);
-}
-
-export const list_claims: Handler<Input<"list_claims">> = async (context, input) => {
-  const page = pageOf("claims", input);
-  const rows = await claimRecords(context, input, page);
-  const body = rows.map((row) => claimView(row, context.nowMs));
-  return { body, ...cursorAfter("claims", rows, page, (row) => [row.seq]) };
-};
-
-export const count_claims: Handler<Input<"count_claims">> = async (context, input) => {
-  const rows = await claimRecords(context, input, pageOf("claims", input));
-  return { body: { claims: rows.map((row) => claimView(row, context.nowMs)), count: rows.length } };
-};
-
-async function claimRecords(context: Context, input: Input<"list_claims">, page: ReturnType<typeof pageOf>) {
-  await requireNamed(context, input);
-  const filter = {
-    ...(input.agent_id === undefined ? {} : { agentId: input.agent_id }),
-    ...(input.session_id === undefined ? {} : { sessionId: input.session_id }),
-    ...(input.project_id === undefined ? {} : { projectId: (await projectOf(context, input.project_id)).id }),
-  };
-  return context.tx.claims.list(context.workspaceId, filter, context.nowMs, page);
 }
 
 export const list_comments: Handler<Input<"list_comments">> = async (context, input) => {

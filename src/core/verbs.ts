@@ -13,6 +13,7 @@ import type {
   TaskRow,
   WorkspaceRow,
 } from "./rows.js";
+import type { ScopeLeaseVerbs } from "./scope-rows.js";
 
 /** SQLite answers at once, Postgres later; core awaits both. */
 export type Awaitable<T> = T | Promise<T>;
@@ -192,7 +193,7 @@ export type LeaseChange = TaskChange & Partial<LeaseColumns>;
  * Called by core/leases.ts alone (R44). What is written is the caller's; the store adds what the row must still be, in
  * the statement itself, and answers whether it was.
  */
-export interface LeaseVerbs {
+export interface LeaseVerbs extends ScopeLeaseVerbs {
   /** Unless the task was taken or its fence moved since the row was read. */
   grant(row: TaskRow, becomes: LeaseChange & LeaseColumns): Awaitable<boolean>;
   duty(name: string): Awaitable<Duty | undefined>;

@@ -1,5 +1,6 @@
 import { lapse } from "./leases.js";
 import { QUEUE, type SessionRow, type TaskRow, withChange } from "./rows.js";
+import { lapseScopes } from "./scope-leases.js";
 import type { Tx } from "./store.js";
 import { iso } from "./task-view.js";
 import { makeDue } from "./ticks.js";
@@ -29,10 +30,13 @@ export async function wake(tx: Tx, limit: number): Promise<Woken> {
     if (silent.length < SILENT_BATCH) break;
   }
   count += await makeDue(tx);
+  const lapsed = await tx.scopes.due(tx.nowMs, limit + 1);
+  await lapseScopes(tx, lapsed.slice(0, limit));
+  count += Math.min(lapsed.length, limit);
   const due = await tx.tasks.due(tx.nowMs, limit + 1);
   for (const row of due.slice(0, limit)) await wakeTask(tx, row);
   // What another node's transaction has locked is passed over, so that there may always be more.
-  return { count: count + Math.min(due.length, limit), more: due.length > limit || tx.shared };
+  return { count: count + Math.min(due.length, limit), more: due.length > limit || lapsed.length > limit || tx.shared };
 }
 
 /** Wakes one task that is due; the row as it is afterwards. */
@@ -47,6 +51,8 @@ async function expireSession(tx: Tx, session: SessionRow): Promise<number> {
   const endedMs = session.expires_at ?? tx.nowMs;
   const held = await tx.tasks.heldBySession(session.agent_id, session.id);
   for (const row of held) await lapse(tx, row);
+  const names = await tx.scopes.ofSession(session.id);
+  await lapseScopes(tx, names);
   await tx.sessions.end(session.id, "expired", endedMs);
   await tx.events.append({
     workspace_id: session.workspace_id,
@@ -57,7 +63,12 @@ async function expireSession(tx: Tx, session: SessionRow): Promise<number> {
     session_id: session.id,
     project_id: session.project_id,
     task_id: null,
-    data: JSON.stringify({ agent_id: session.agent_id, expired_at: iso(endedMs), tasks_lapsed: held.length }),
+    data: JSON.stringify({
+      agent_id: session.agent_id,
+      expired_at: iso(endedMs),
+      tasks_lapsed: held.length,
+      claims_lapsed: names.length,
+    }),
   });
-  return held.length;
+  return held.length + names.length;
 }

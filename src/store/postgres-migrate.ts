@@ -6,6 +6,7 @@ import { sessionFamilies } from "./migrations/postgres/003-session-families.js";
 import { recurrences } from "./migrations/postgres/004-recurrences.js";
 import { plans } from "./migrations/postgres/005-plans.js";
 import { delegation } from "./migrations/postgres/006-delegation.js";
+import { scopes } from "./migrations/postgres/008-scopes.js";
 import { translatePostgresFault } from "./postgres-faults.js";
 import { PostgresPool } from "./postgres-pool.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
@@ -28,6 +29,8 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
   { sql: plans, worksFor: 2 },
   // Code that knows no delegation takes a delegated task for one that waits, which it is.
   { sql: delegation, worksFor: 2 },
+  // Code that knows no scopes leaves a silent session's to their own ends, which everybody judges by the clock.
+  { sql: scopes, worksFor: 2 },
 ];
 
 /** Any number: whoever migrates holds it, so that nodes that start together migrate once. */

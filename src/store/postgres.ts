@@ -31,7 +31,8 @@ const BEGIN = `SELECT w.wall_ms, c.offset_ms, greatest(c.last_ms, (SELECT at FRO
   v.identities, v.notices,
   (SELECT min(wakes_at) FROM tasks WHERE wakes_at IS NOT NULL) AS task_wakes_at,
   (SELECT min(expires_at) FROM sessions WHERE state = 'open' AND expires_at IS NOT NULL) AS session_ends_at,
-  (SELECT min(next_at) FROM recurrences WHERE next_at IS NOT NULL) AS tick_at
+  (SELECT min(next_at) FROM recurrences WHERE next_at IS NOT NULL) AS tick_at,
+  (SELECT min(lease_until) FROM scope_claims WHERE ended_at IS NULL AND lease_until IS NOT NULL) AS scope_ends_at
   FROM clock c, versions v, (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS wall_ms) w`;
 
 /** So old may the persisted time get: renewals write no event that would tell it. */
@@ -52,6 +53,7 @@ interface Begun {
   readonly task_wakes_at: number | null;
   readonly session_ends_at: number | null;
   readonly tick_at: number | null;
+  readonly scope_ends_at: number | null;
 }
 
 /** Opens (and where needed migrates) the Postgres store: any number of nodes share one database, none special (R57). */
@@ -140,7 +142,9 @@ class PostgresStore implements Store {
       othersVersion: begun.identities,
       othersQueueVersion: this.#transactions,
       shared: true,
-      mayBeDue: [begun.task_wakes_at, begun.session_ends_at, begun.tick_at].some((at) => at !== null && at <= nowMs),
+      mayBeDue: [begun.task_wakes_at, begun.session_ends_at, begun.tick_at, begun.scope_ends_at].some(
+        (at) => at !== null && at <= nowMs,
+      ),
       get writes() {
         return db.writes;
       },

@@ -18,7 +18,12 @@ export function claimVerbs(db: Db): ClaimVerbs {
       after(
         db.get<{ n: number }>(
           `SELECT count(*) AS n FROM (SELECT 1 FROM tasks
-           WHERE status = 'claimed' AND holder_agent = ? AND lease_until > ? LIMIT ${limit}) AS live`,
+             WHERE status = 'claimed' AND holder_agent = ? AND lease_until > ?
+           UNION ALL SELECT 1 FROM scope_claims
+             WHERE holder_agent = ? AND ended_at IS NULL AND (lease_until IS NULL OR lease_until > ?)
+           LIMIT ${limit}) AS live`,
+          agentId,
+          nowMs,
           agentId,
           nowMs,
         ),
@@ -26,8 +31,12 @@ export function claimVerbs(db: Db): ClaimVerbs {
       ),
     countLiveOf: (agentIds, nowMs) =>
       db.all(
-        `SELECT holder_agent AS agent_id, count(*) AS n FROM tasks
-         WHERE status = 'claimed' AND holder_agent IN (${db.dialect.textsOf}) AND lease_until > ? GROUP BY holder_agent`,
+        `SELECT agent_id, count(*) AS n FROM (SELECT holder_agent AS agent_id FROM tasks
+             WHERE status = 'claimed' AND holder_agent IN (${db.dialect.textsOf}) AND lease_until > ?
+           UNION ALL SELECT holder_agent FROM scope_claims WHERE holder_agent IN (${db.dialect.textsOf})
+             AND ended_at IS NULL AND (lease_until IS NULL OR lease_until > ?)) AS live GROUP BY agent_id`,
+        JSON.stringify(agentIds),
+        nowMs,
         JSON.stringify(agentIds),
         nowMs,
       ),

@@ -1,6 +1,7 @@
 import type { TaskRow } from "../../core/rows.js";
 import type { Duty, LeaseVerbs } from "../../core/verbs.js";
 import { after, type Db, type Guard } from "./db.js";
+import { scopeLeaseVerbs } from "./scope-leases.js";
 import { writeTask } from "./tasks.js";
 
 // The last word on a right stands in the statement that uses it (R3): the lease by name, its clock, its session's.
@@ -36,10 +37,12 @@ export function leaseVerbs(db: Db): LeaseVerbs {
         const sql = "UPDATE tasks SET fence = fence + ? WHERE seq > ? AND seq <= ?";
         lifted += await db.run(sql, by, from, from + LIFTED_AT_ONCE);
       }
+      await db.run("UPDATE scope_fences SET fence = fence + ?", by);
       // What a server does for all, it does under a lease and a fence, too.
       await db.run("UPDATE duties SET fence = fence + ?, until_ms = 0", by);
       db.kept.clear();
       return lifted;
     },
+    ...scopeLeaseVerbs(db),
   };
 }

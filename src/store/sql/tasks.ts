@@ -205,9 +205,11 @@ function timeAndHolderVerbs(db: Db): Pick<TaskVerbs, TimeAndHolder> {
              SELECT min(wakes_at) AS at FROM tasks ${db.dialect.indexedBy("tasks_wake")}
              WHERE wakes_at > ? AND workspace_id = ?
              UNION ALL SELECT min(expires_at) FROM sessions WHERE state = 'open' AND expires_at > ?
-             UNION ALL SELECT min(next_at) FROM recurrences WHERE next_at > ?) AS wakes`,
+             UNION ALL SELECT min(next_at) FROM recurrences WHERE next_at > ?
+             UNION ALL SELECT min(lease_until) FROM scope_claims WHERE ended_at IS NULL AND lease_until > ?) AS wakes`,
           nowMs,
           workspaceId,
+          nowMs,
           nowMs,
           nowMs,
         ),

@@ -10,6 +10,7 @@ import { leaseVerbs } from "./leases.js";
 import { noteVerbs } from "./notes.js";
 import { planVerbs } from "./plans.js";
 import { recurrenceVerbs } from "./recurrences.js";
+import { scopeVerbs } from "./scopes.js";
 import { sessionVerbs } from "./sessions.js";
 import { taskVerbs } from "./tasks.js";
 import { workspaceVerbs } from "./workspaces.js";
@@ -23,6 +24,7 @@ export type Verbs = Pick<
   | "tasks"
   | "dependencies"
   | "families"
+  | "scopes"
   | "plans"
   | "dump"
   | "leases"
@@ -41,6 +43,7 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     tasks: taskVerbs(db),
     dependencies: dependencyVerbs(db),
     families: familyVerbs(db),
+    scopes: scopeVerbs(db),
     plans: planVerbs(db),
     dump: dumpVerbs(db),
     leases: leaseVerbs(db),

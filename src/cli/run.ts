@@ -1,0 +1,100 @@
+import { HeldScopes } from "../client/held-scopes.js";
+import { isLost, WorkStopped } from "../client/lease-keeper.js";
+import { readConfig } from "../config.js";
+import { EXIT, isDibsError } from "../contract/errors.js";
+import { Child } from "./child.js";
+import { connect } from "./connect.js";
+import { usage } from "./failure.js";
+import type { Output } from "./output.js";
+import { placeOf } from "./place.js";
+import { scopeGiven } from "./scope-given.js";
+import { shown } from "./shown-text.js";
+import { canStart } from "./spawn-with.js";
+
+export interface RunPlan {
+  readonly program: readonly string[];
+  readonly scopes: readonly string[];
+  readonly mode: "exclusive" | "shared";
+  readonly intent: string;
+  readonly project: string | undefined;
+  readonly leaseSeconds: number | undefined;
+}
+
+/** The child has 5 s to end after its SIGTERM; this leaves it those before the lease is over. */
+const MARGIN_MS = 6_000;
+
+/** Runs a program while its scopes are held. Gives the program's exit status, or ours when they were lost. */
+export async function runHolding(plan: RunPlan, output: Output): Promise<number> {
+  const [name = ""] = plan.program;
+  if (name.includes("=") || !canStart(name)) throw usage(`There is no program ${shown(name)} to run.`).error;
+  const connection = await connect(readConfig(), { lasting: true });
+  try {
+    const { host, worktree, branch } = placeOf(process.cwd());
+    const held = await HeldScopes.claim(
+      connection.dibs,
+      {
+        scopes: plan.scopes.map((scope) => scopeGiven(scope, process.cwd())),
+        mode: plan.mode,
+        intent: plan.intent,
+        ...(plan.project ? { project_id: plan.project } : {}),
+        ...(plan.leaseSeconds ? { ttl_seconds: plan.leaseSeconds } : {}),
+      },
+      { session: { client: "dibs-run", host, cwd: process.cwd(), worktree, branch }, marginMs: MARGIN_MS },
+    );
+    return await runWith(held, plan, output);
+  } finally {
+    await connection.close();
+  }
+}
+
+async function runWith(held: HeldScopes, plan: RunPlan, output: Output): Promise<number> {
+  output.say(`holding ${held.claims.map(({ scope, fence }) => `${scope} (fence ${fence})`).join(", ")}`);
+  const child = new Child({
+    program: plan.program,
+    variables: variablesFor(held),
+    stdin: null,
+    echo: output.json ? process.stderr : null,
+  });
+  let interrupted = false;
+  const interrupt = () => {
+    if (interrupted) child.kill();
+    interrupted = true;
+    child.stop();
+  };
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  for (const signal of signals) process.on(signal, interrupt);
+  const stop = () => {
+    output.say(`stopping the command: ${whyStopped(held.signal.reason)}`);
+    child.stop();
+  };
+  held.signal.addEventListener("abort", stop, { once: true });
+  if (held.signal.aborted) stop();
+  const { status } = await child.ended;
+  const lost = held.signal.aborted;
+  await held.release().catch((error) => {
+    if (!isLost(error)) throw error;
+  });
+  const exit = lost ? EXIT.leaseLost : interrupted ? EXIT.interrupted : exitOf(status);
+  if (output.json) output.value({ exit, lost, claims: held.claims });
+  return exit;
+}
+
+/** As a shell tells a signal. */
+function exitOf(status: number | NodeJS.Signals): number {
+  return typeof status === "number" ? status : EXIT.error;
+}
+
+function whyStopped(reason: unknown): string {
+  if (!(reason instanceof WorkStopped)) return "a scope is lost.";
+  return isDibsError(reason.cause) ? shown(reason.cause.message) : "the scopes can't be known to be held any more.";
+}
+
+/** The highest fence is above every earlier grant that overlaps any of them. */
+function variablesFor({ claims, sessionId }: HeldScopes): Record<string, string> {
+  return {
+    DIBS_FENCE: String(Math.max(...claims.map(({ fence }) => fence))),
+    DIBS_FENCES: JSON.stringify(Object.fromEntries(claims.map(({ scope, fence }) => [scope, fence]))),
+    DIBS_SCOPES: claims.map(({ scope }) => scope).join("\n"),
+    DIBS_SESSION: sessionId,
+  };
+}

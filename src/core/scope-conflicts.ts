@@ -1,0 +1,89 @@
+import { DibsError } from "../contract/errors.js";
+import type { Context } from "./context.js";
+import type { SessionRow } from "./rows.js";
+import { nearTo, type Wanted } from "./scope-names.js";
+import { overlap } from "./scope-overlap.js";
+import type { ScopeClaimRow } from "./scope-rows.js";
+import { scopeClaimView } from "./scope-view.js";
+import { iso } from "./task-view.js";
+
+/** For whom something is asked: a session, and the task it is for, if it is for one. */
+export interface Asker {
+  readonly session: Pick<SessionRow, "id" | "shared_by"> | null;
+  readonly taskId: string | null;
+}
+
+export interface Conflict {
+  readonly wanted: Wanted;
+  readonly holder: ScopeClaimRow;
+}
+
+/** When the claim ends by the clock, ms: the earlier of the lease it lives by and its session. */
+export function scopeEndMs(row: ScopeClaimRow): number {
+  return Math.min(row.until, row.session_expires_at ?? row.until);
+}
+
+/** Live only while it has not ended; at the instant itself it is dead (R1). */
+export function isLive(row: ScopeClaimRow, nowMs: number): boolean {
+  return row.ended_at === null && nowMs < scopeEndMs(row);
+}
+
+/** What was found that may overlap a scope: what lives, and what the clock has ended and nobody recorded. */
+export interface Found {
+  readonly live: readonly ScopeClaimRow[];
+  readonly dead: readonly ScopeClaimRow[];
+}
+
+export async function overlapping(context: Context, { scope, namespace }: Omit<Wanted, "mode">): Promise<Found> {
+  const found = (await context.tx.scopes.near(namespace, nearTo(scope))).filter((row) => overlap(row.key, scope.key));
+  return {
+    live: found.filter((row) => isLive(row, context.nowMs)),
+    dead: found.filter((row) => !isLive(row, context.nowMs)),
+  };
+}
+
+/**
+ * Whether a claim keeps the asker from a scope that overlaps it (R16, R32, R33): not where both share it; not where it is
+ * the asker's session's own, unless both are of tasks, and of different ones.
+ */
+export function isInTheWay(claim: ScopeClaimRow, wanted: Wanted, { session, taskId }: Asker): boolean {
+  if (claim.mode === "shared" && wanted.mode === "shared") return false;
+  const own = session !== null && (claim.holder_session === session.id || claim.holder_session === session.shared_by);
+  if (!own) return true;
+  return claim.task_id !== null && taskId !== null && claim.task_id !== taskId;
+}
+
+/** Conflicts that a refusal lists; how many there are it says beside. */
+const LISTED_MAX = 1000;
+
+/** The refusal that names every holder in the way, in the form of the claims table (R34). */
+export function scopeConflict(context: Context, conflicts: readonly Conflict[]): DibsError<"scope_conflict"> {
+  const holders = [...new Map(conflicts.map(({ holder }) => [holder.id, holder])).values()];
+  const named = holders.slice(0, 3).map((row) => `${row.scope} (${row.mode}, ${row.agent_name}, "${row.intent}")`);
+  const more = holders.length > named.length ? ` and ${holders.length - named.length} more` : "";
+  const soonest = Math.min(...holders.map(scopeEndMs));
+  const [first] = conflicts as [Conflict];
+  return new DibsError(
+    "scope_conflict",
+    `${first.wanted.scope.text} (${first.wanted.mode}) is not free: ${named.join(", ")}${more}.`,
+    {
+      conflicts: conflicts.slice(0, LISTED_MAX).map(({ wanted, holder }) => ({
+        requested: wanted.scope.text,
+        holder: scopeClaimView(holder, context.nowMs),
+        reason: reasonOf(wanted, holder),
+      })),
+      conflicts_count: conflicts.length,
+      next: [
+        "Work on something else: claim_next_task passes over tasks whose scopes aren't free.",
+        `Try again after ${iso(soonest)}, when the first of these leases ends unless it is renewed.`,
+        "Claim a smaller scope that doesn't overlap; check_scope says who would refuse it.",
+      ],
+    },
+  );
+}
+
+function reasonOf({ scope, mode }: Wanted, holder: ScopeClaimRow): string {
+  if (holder.mode === "shared") return "it is shared, and wanted for oneself";
+  if (mode === "shared") return "it is held exclusively";
+  return holder.key === scope.key ? "it is held" : "they overlap";
+}

@@ -1,0 +1,176 @@
+import type { Context } from "./context.js";
+import { newId } from "./ids.js";
+import type { ProjectRow, SessionRow } from "./rows.js";
+import { isLive, scopeEndMs } from "./scope-conflicts.js";
+import { indexKey } from "./scope-keys.js";
+import type { Wanted } from "./scope-names.js";
+import type { ScopeClaimRow, ScopeEnd, StoredScopeClaim } from "./scope-rows.js";
+import type { Tx } from "./store.js";
+import { iso } from "./task-view.js";
+
+/**
+ * Leases on names: what a grant, a renewal and an end of one is (R44), beside those on tasks in leases.ts. Callers decide
+ * whether a name may be held.
+ */
+
+export interface ScopeGrant {
+  readonly session: SessionRow;
+  readonly project: ProjectRow;
+  readonly intent: string;
+  /** Of a claim with a lease of its own. */
+  readonly leaseSeconds: number | null;
+  /** The task, and its lease, that it lives by. */
+  readonly task: { readonly id: string; readonly lease_id: string; readonly untilMs: number } | null;
+}
+
+/** Grants free names, each with a higher fence than every earlier grant of its namespace (R4). Locks are taken before. */
+export async function grantScopes(
+  context: Context,
+  wanted: readonly Wanted[],
+  { session, project, intent, leaseSeconds, task }: ScopeGrant,
+): Promise<ScopeClaimRow[]> {
+  const { tx, nowMs } = context;
+  const drawn = new Map<string, number>();
+  for (const namespace of new Set(wanted.map((each) => each.namespace))) {
+    const count = wanted.filter((each) => each.namespace === namespace).length;
+    drawn.set(namespace, (await tx.leases.drawScopeFences(namespace, count)) - count);
+  }
+  const granted: ScopeClaimRow[] = [];
+  for (const { scope, mode, namespace } of wanted) {
+    const fence = (drawn.get(namespace) ?? 0) + 1;
+    drawn.set(namespace, fence);
+    const row: Omit<StoredScopeClaim, "seq"> = {
+      id: newId(nowMs),
+      workspace_id: context.workspaceId,
+      project_id: project.id,
+      namespace,
+      scope: scope.text,
+      kind: scope.kind.name,
+      key: scope.key,
+      index_key: indexKey(scope.key),
+      mode,
+      task_id: task?.id ?? null,
+      task_lease: task?.lease_id ?? null,
+      holder_agent: session.agent_id,
+      holder_session: session.id,
+      intent,
+      nested: 1,
+      fence,
+      claimed_at: nowMs,
+      lease_seconds: task ? null : leaseSeconds,
+      lease_until: task ? null : nowMs + (leaseSeconds ?? 0) * 1000,
+      ended_at: null,
+      ended_how: null,
+    };
+    const seq = await tx.leases.grantScope(row);
+    granted.push({
+      ...row,
+      seq,
+      until: task?.untilMs ?? row.lease_until ?? 0,
+      session_expires_at: session.expires_at,
+      agent_name: context.agent.name,
+      implicit: session.implicit,
+      client: session.client,
+      branch: session.branch,
+    });
+  }
+  return granted;
+}
+
+type ScopeChange = Partial<Pick<StoredScopeClaim, "mode" | "nested" | "intent" | "lease_seconds">>;
+
+/** Renews what the session holds: same lease and fence, the later of the present end and now + length (R5). */
+export function renewScope(context: Context, row: ScopeClaimRow, change: ScopeChange): Promise<ScopeClaimRow> {
+  const length = change.lease_seconds ?? row.lease_seconds ?? 0;
+  const until = row.lease_until === null ? null : Math.max(row.lease_until, context.nowMs + length * 1000);
+  return keepScope(context, row, { ...change, lease_until: until });
+}
+
+/** Changes what is said of a claim while it lives, and leaves its end where it is. */
+export async function keepScope(
+  context: Context,
+  row: ScopeClaimRow,
+  change: ScopeChange & Partial<Pick<StoredScopeClaim, "lease_until">>,
+): Promise<ScopeClaimRow> {
+  const { mode, nested, intent, lease_seconds, lease_until } = { ...row, ...change };
+  const becomes = { mode, nested, intent, lease_seconds, lease_until };
+  if (!(await context.tx.leases.renewScope(row, context.nowMs, becomes)))
+    throw new Error(`Claim ${row.id} of ${row.scope} was read as held but could not be renewed.`);
+  return { ...row, ...becomes, until: lease_until ?? row.until };
+}
+
+/** Ends claims by call or by force; each has its event. */
+export async function endScopes(
+  context: Context,
+  rows: readonly ScopeClaimRow[],
+  how: ScopeEnd,
+  data: object = {},
+): Promise<void> {
+  if (rows.length === 0) return;
+  await context.tx.leases.endScopes(
+    rows.map(({ seq }) => seq),
+    context.nowMs,
+    how,
+  );
+  for (const row of rows) {
+    await scopeEvent(context.tx, "scope.released", row, { ...data, how }, context);
+  }
+  context.woke();
+}
+
+/** Records claims that the clock ended (R12). Changes nothing that a reader could see. */
+export async function lapseScopes(tx: Tx, rows: readonly ScopeClaimRow[]): Promise<void> {
+  for (const row of rows) {
+    if (isLive(row, tx.nowMs)) throw new Error(`Claim ${row.id} of ${row.scope} lives and was taken for dead.`);
+    const endedMs = Math.max(row.claimed_at, Math.min(scopeEndMs(row), tx.nowMs));
+    if ((await tx.leases.endScopes([row.seq], endedMs, "expired")) === 0) continue;
+    const expired = { expired_at: iso(endedMs), agent_id: row.holder_agent, session_id: row.holder_session };
+    await scopeEvent(tx, "lease.expired", row, expired, null);
+    const message = `The lease on ${row.scope} ended at ${iso(endedMs)} without a renewal.`;
+    await tellLost(tx, row, "expired", message);
+  }
+}
+
+/** Ends claims that nobody's call ends, and tells their sessions. */
+export async function revokeScopes(tx: Tx, rows: readonly ScopeClaimRow[], reason: string): Promise<void> {
+  for (const row of rows) {
+    await tx.leases.endScopes([row.seq], Math.max(tx.nowMs, row.claimed_at), "revoked");
+    await scopeEvent(tx, "scope.released", row, { how: "revoked", reason }, null);
+    await tellLost(tx, row, "revoked", `Your claim of ${row.scope} was taken from you: ${reason}`);
+  }
+}
+
+/** Tells the session that held it; it stands in its answers until acknowledged (R54). */
+export async function tellLost(tx: Tx, row: ScopeClaimRow, reason: ScopeEnd, message: string): Promise<void> {
+  await tx.notes.addNotice({
+    id: newId(tx.nowMs),
+    session_id: row.holder_session,
+    type: "lease.lost",
+    task_id: null,
+    at: tx.nowMs,
+    message,
+    data: JSON.stringify({ reason, claim_id: row.id, scope: row.scope, fence: row.fence }),
+  });
+}
+
+/** An event about a name: the caller's, or the clock's. */
+export async function scopeEvent(
+  tx: Tx,
+  type: string,
+  row: ScopeClaimRow,
+  data: object,
+  by: Pick<Context, "agent" | "session"> | null,
+): Promise<void> {
+  const { scope, mode, fence, id: claim_id } = row;
+  await tx.events.append({
+    workspace_id: row.workspace_id,
+    type,
+    at: tx.nowMs,
+    agent_id: by?.agent.id ?? null,
+    agent_name: by?.agent.name ?? null,
+    session_id: by?.session?.id ?? null,
+    project_id: row.project_id,
+    task_id: row.task_id,
+    data: JSON.stringify({ scope, mode, claim_id, fence, ...data }),
+  });
+}

@@ -1,0 +1,104 @@
+import type { ScopeKey } from "../contract/scope.js";
+import type { TaskRow } from "./rows.js";
+import type { Awaitable, Page } from "./verbs.js";
+
+export type ScopeMode = "exclusive" | "shared";
+
+/** A lease on a name, as it is kept. */
+export interface StoredScopeClaim {
+  readonly seq: number;
+  /** Names this one grant. */
+  readonly id: string;
+  readonly workspace_id: string;
+  readonly project_id: string;
+  /** The project, or the workspace for kinds that its projects share. */
+  readonly namespace: string;
+  /** As given; for people. */
+  readonly scope: string;
+  readonly kind: string;
+  readonly key: ScopeKey;
+  /** Where it is found by what may overlap it. */
+  readonly index_key: ScopeKey;
+  readonly mode: ScopeMode;
+  /** The task whose lease it lives by, and that lease; null for one of its own. */
+  readonly task_id: string | null;
+  readonly task_lease: string | null;
+  readonly holder_agent: string;
+  readonly holder_session: string;
+  readonly intent: string;
+  /** How often its session claimed it; it is free when it was released as often. */
+  readonly nested: number;
+  readonly fence: number;
+  readonly claimed_at: number;
+  readonly lease_seconds: number | null;
+  readonly lease_until: number | null;
+  readonly ended_at: number | null;
+  readonly ended_how: ScopeEnd | null;
+}
+
+/** How a claim ended, in the words of `lease_lost`. */
+export type ScopeEnd = "expired" | "released" | "revoked" | "transferred";
+
+/** The same with what it lives by, and what the claims table shows of its holder. */
+export interface ScopeClaimRow extends StoredScopeClaim {
+  /** The end of the lease it lives by: its own, or its task's; 0 where its task is held no more under that lease. */
+  readonly until: number;
+  readonly session_expires_at: number | null;
+  readonly agent_name: string;
+  readonly implicit: number;
+  readonly client: string | null;
+  readonly branch: string | null;
+}
+
+/** Where in the index all stands that may overlap a name: at one of these keys, or from one key up to another. */
+export interface Near {
+  readonly at: readonly string[];
+  readonly from: string;
+  readonly below: string;
+}
+
+export interface ScopeFilter {
+  readonly agentId?: string;
+  readonly sessionId?: string;
+  readonly projectId?: string;
+  readonly kind?: string;
+  /** At or under a name: the range of its subtree, in a namespace. */
+  readonly under?: { readonly namespace: string; readonly from: string; readonly below: string };
+}
+
+/** Reading what is held of names. */
+export interface ScopeVerbs {
+  /** Holds off whoever else would grant names of these until this transaction ends; of use only where nodes write at once. */
+  alone(namespaces: readonly string[]): Awaitable<void>;
+  /** Claims that nobody has recorded the end of and that may overlap, in order of their grants. */
+  near(namespace: string, near: Near): Awaitable<ScopeClaimRow[]>;
+  /** Live or ended ones, newest first, that may have overlapped. */
+  past(namespace: string, near: Near, page: Page): Awaitable<ScopeClaimRow[]>;
+  byIds(workspaceId: string, ids: readonly string[]): Awaitable<ScopeClaimRow[]>;
+  /** Those of a session's own that nobody has recorded the end of. */
+  ofSession(sessionId: string): Awaitable<ScopeClaimRow[]>;
+  ofAgent(agentId: string): Awaitable<ScopeClaimRow[]>;
+  /** In all workspaces, those with a lease of their own that nobody has recorded the end of. */
+  all(limit: number): Awaitable<ScopeClaimRow[]>;
+  ofTask(task: TaskRow): Awaitable<ScopeClaimRow[]>;
+  /** The last one of the session's under that key that has ended. */
+  lastEnded(sessionId: string, namespace: string, key: string): Awaitable<ScopeClaimRow | undefined>;
+  /** What is held now, in order of the grants. */
+  list(workspaceId: string, filter: ScopeFilter, nowMs: number, page: Page): Awaitable<ScopeClaimRow[]>;
+  /** Those whose own lease the clock has ended and nobody recorded. */
+  due(nowMs: number, limit: number): Awaitable<ScopeClaimRow[]>;
+}
+
+/** What a renewal changes. */
+export type ScopeRenewal = Pick<StoredScopeClaim, "mode" | "nested" | "intent" | "lease_seconds" | "lease_until">;
+
+/** Part of the leases' port (R44): what is written is core's; the store checks in the statement what must still hold. */
+export interface ScopeLeaseVerbs {
+  /** Draws so many fences of the namespace, and returns the last. */
+  drawScopeFences(namespace: string, count: number): Awaitable<number>;
+  grantScope(row: Omit<StoredScopeClaim, "seq">): Awaitable<number>;
+  /** Only while it lives. */
+  renewScope(row: StoredScopeClaim, nowMs: number, becomes: ScopeRenewal): Awaitable<boolean>;
+  /** Those that have not ended yet; how many that were. */
+  endScopes(seqs: readonly number[], at: number, how: ScopeEnd): Awaitable<number>;
+}
