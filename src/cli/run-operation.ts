@@ -65,9 +65,13 @@ async function ask(
 }
 
 /** Whether the call is about what a session holds, so that it must come from one. */
-function concernsHolder({ effect, errors }: Operation): boolean {
-  return effect === "write" && (errors.includes("lease_lost") || errors.includes("task_claimed"));
+function concernsHolder({ name, effect, errors }: Operation): boolean {
+  // What is in the way of a session isn't what is in the way of another.
+  if (name === "check_scope") return true;
+  return effect === "write" && HOLDERS_REFUSALS.some((code) => errors.includes(code));
 }
+
+const HOLDERS_REFUSALS = ["lease_lost", "task_claimed", "invalid_scope"] as const;
 
 /** A holder's write names the grant it means (R3): the one its session has now, if none was given. */
 async function withLease(dibs: Dibs, operation: Operation, input: Readonly<Record<string, unknown>>) {
