@@ -42,8 +42,8 @@ const DOORS = ["src/index.ts", "src/server.ts", "src/contract/index.ts", "src/cl
 const VAGUE_NAME = /^(utils?|helpers?|common|misc|types)$/;
 const MAX_FILE_LINES = 300;
 const MAX_FUNCTION_LINES = 70;
-/** Leases on tasks, and those on names. */
-const LEASE_MODULES = ["src/core/leases.ts", "src/core/scope-leases.ts"];
+/** Leases on tasks, those on names, and those of servers. */
+const LEASE_MODULES = ["src/core/leases.ts", "src/core/scope-leases.ts", "src/core/duties.ts"];
 const LEASE_SQL = ["src/store/sql/leases.ts", "src/store/sql/scope-leases.ts"];
 const LEASE_COLUMNS = "lease_id|fence|holder_agent|holder_session|claimed_at|lease_seconds|lease_until|lapsed";
 

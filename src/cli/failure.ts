@@ -1,5 +1,5 @@
 import { ConfigError } from "../config.js";
-import type { ClaimRow } from "../contract/claim.js";
+import type { ClaimRow } from "../contract/claim-row.js";
 import { DibsError, EXIT, isDibsError } from "../contract/errors.js";
 import { commands } from "./commands.js";
 import type { Screen } from "./screen.js";

@@ -60,7 +60,12 @@ export class Output {
   }
 }
 
-const NONE: Partial<Record<Noun, string>> = { claim: "Nobody holds anything.", history: "No events.", item: "Nothing of yours.", past: "Nobody held it." };
+const NONE: Partial<Record<Noun, string>> = {
+  claim: "Nobody holds anything.",
+  history: "No events.",
+  item: "Nothing of yours.",
+  past: "Nobody held it.",
+};
 
 function answerLines(row: CommandRow, body: unknown, screen: Screen): string[] {
   const { task, tasks, claims, items, text, ...rest } = body as Row;

@@ -1,5 +1,5 @@
 export { type Agent, agent } from "./agent.js";
-export { type ClaimRow, claimRow } from "./claim.js";
+export { type ClaimRow, claimRow } from "./claim-row.js";
 export { DibsError, ERRORS, type ErrorCode, EXIT, invalidInput, isDibsError, type Problem } from "./errors.js";
 export type { Answer, Call, Caller, Operation, Role, TextAnswer, TextCall } from "./operation.js";
 export { COMMON_ERRORS, ROLES } from "./operation.js";

@@ -1,23 +1,9 @@
 import { z } from "zod";
-import { claimRow } from "./claim.js";
+import { claimRow } from "./claim-row.js";
 import { cursor, id, leaseSeconds, limit, projectId, visibleText } from "./fields.js";
 import { notices } from "./notice.js";
 import { defineOperation } from "./operation.js";
-
-/** Scopes that one call may name. */
-const SCOPES_MAX = 1000;
-/** No scope is this long; its own refusal names the segment. */
-const GIVEN_MAX = 4096;
-
-export const SCOPE_MODE = ["exclusive", "shared"] as const;
-const mode = z.enum(SCOPE_MODE);
-const scopeText = z.string().max(GIVEN_MAX, "must have at most 1,024 bytes");
-const oneScope = scopeText.describe("As `path:src/auth`, `port:3000`, `branch:feat/pay`.");
-
-/** A scope, alone or with its mode. */
-export const scopeWanted = z
-  .union([scopeText, z.strictObject({ scope: scopeText, mode: mode.optional() })])
-  .describe("Text as `path:src/auth`, or `{scope, mode}`.");
+import { scopeMode as mode, oneScope, SCOPES_MAX, scopesWanted, scopeText } from "./scope-fields.js";
 
 const claimed = claimRow.extend({ nested: z.number().describe("How often this session claimed it.") });
 
@@ -48,7 +34,7 @@ export const scopeOperations = {
     input: () =>
       z.strictObject({
         project_id: projectId.optional(),
-        scopes: z.array(scopeWanted).min(1, "must name at least one scope").max(SCOPES_MAX, "must name at most 1,000"),
+        scopes: scopesWanted.min(1, "must name at least one scope"),
         mode: mode.default("exclusive").describe("Of those that name none; only shared beside shared coexist."),
         intent: visibleText(500).describe("What for; others read it."),
         ttl_seconds: leaseSeconds.optional(),

@@ -1,10 +1,18 @@
 import { z } from "zod";
+import { claimRow } from "./claim-row.js";
 import { json, leaseProof, leaseSeconds, text, visibleText, whole } from "./fields.js";
 import { notices } from "./notice.js";
 import { defineOperation } from "./operation.js";
 import { byTask, claimFilter, claimOptions, task, WORK_STATE, withReason } from "./task.js";
 
 const holding = { ...byTask, ...leaseProof } as const;
+
+const skipped = z.object({
+  id: z.string(),
+  content: z.string(),
+  code: z.literal("scope_conflict"),
+  holder: claimRow.nullable().describe("Who holds a scope of it."),
+});
 
 /** The life of a claim: taking, keeping and ending it. */
 export const taskWorkOperations = {
@@ -21,7 +29,14 @@ export const taskWorkOperations = {
           .optional()
           .describe("Up to so many tasks, each under its own lease; the answer is then `tasks`."),
       }),
-    output: () => z.object({ task: task.nullable().optional(), tasks: z.array(task).optional(), notices }),
+    output: () =>
+      z.object({
+        task: task.nullable().optional(),
+        tasks: z.array(task).optional(),
+        skipped: z.array(skipped).describe("Ready tasks that came first and whose scopes aren't free, at most ten."),
+        skipped_count: z.number().describe("How many they are, counted to 1,000."),
+        notices,
+      }),
     errors: ["not_found", "lease_lost", "limit_exceeded", "idempotency_key_reused"],
     role: "worker",
     effect: "write",
@@ -51,6 +66,7 @@ export const taskWorkOperations = {
       "task_blocked",
       "task_delegated",
       "task_assigned",
+      "scope_conflict",
       "reason_required",
       "lease_lost",
       "limit_exceeded",

@@ -12,6 +12,7 @@ import {
   waitSeconds,
   whole,
 } from "./fields.js";
+import { scopeMode, scopesWanted } from "./scope-fields.js";
 
 export const TASK_STATUS = ["open", "claimed", "delegated", "completed", "failed", "cancelled"] as const;
 export type TaskStatus = (typeof TASK_STATUS)[number];
@@ -45,6 +46,9 @@ export const task = z.object({
   blocked_by: z.array(z.string()).describe("Those of them that aren't completed."),
   blocked_by_count: z.number(),
   plan: z.string().nullable().describe("The slug of its plan."),
+  scopes: z
+    .array(z.object({ scope: z.string(), mode: scopeMode }))
+    .describe("What it will touch; who claims the task claims these with it."),
   context: z.record(z.string(), json).nullable(),
   assigned_to_agent_id: z.string().nullable(),
   accountable_agent_id: z
@@ -106,6 +110,9 @@ export const newTask = z.strictObject({
   parent_task_id: id("the task it is a part of")
     .optional()
     .describe("Groups it under that task, which doesn't wait for it; see `POST /v1/tasks/:task_id/delegate`."),
+  scopes: scopesWanted
+    .optional()
+    .describe("What it will touch, as `path:src/auth`: claiming the task claims these with it, or neither."),
   context: z.record(z.string(), json).optional().describe("Data for whoever does it."),
 });
 export type NewTask = z.output<typeof newTask>;
@@ -124,6 +131,7 @@ export const taskChanges = {
   not_before: newTask.shape.not_before.nullable(),
   max_attempts: newTask.shape.max_attempts,
   depends_on: blockerIds.nullable().optional().describe("Exactly these from now on."),
+  scopes: newTask.shape.scopes.nullable(),
   context: newTask.shape.context.nullable(),
 } as const;
 

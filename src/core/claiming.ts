@@ -6,13 +6,15 @@ import { roomFor } from "./claim-limit.js";
 import { AskAgain, type Context, type Handler, type Reply } from "./context.js";
 import { record } from "./events.js";
 import { roleAtLeast } from "./identity.js";
-import { endByForce, grant, holds, leaseSecondsOf, notifyLost, renew } from "./leases.js";
+import { endByForce, holds, leaseSecondsOf, notifyLost, renew } from "./leases.js";
 import { noticesOf } from "./notices.js";
 import { planOf } from "./plan-named.js";
 import { projectOf } from "./projects.js";
 import { quoted } from "./quoted.js";
 import { heldByOther, refusalToClaim } from "./refusals.js";
 import { QUEUE, type TaskRow } from "./rows.js";
+import { scopeClaimView } from "./scope-view.js";
+import { grantWithScopes, inTheWayOf, park, wakeOwn } from "./task-scopes.js";
 import { queuePlace, taskState } from "./task-state.js";
 import { taskOf } from "./tasks.js";
 import type { QueueFilter } from "./verbs.js";
@@ -35,18 +37,43 @@ export const claim_next_task: Handler<Input<"claim_next_task">> = async (context
   const wanted = input.count ?? 1;
   const room = await roomFor(context, wanted);
   const granted: TaskRow[] = [];
+  if (context.tx.parked) await wakeOwn(context);
+  let passed = context.tx.parked;
   while (granted.length < room) {
     const row = await nextTask(context, filter);
     if (!row) break;
-    granted.push(await grant(context, row, leaseSeconds));
+    const conflicts = row.scoped === 1 ? await inTheWayOf(context, row) : [];
+    if (conflicts.length === 0) granted.push(await grantWithScopes(context, row, leaseSeconds));
+    else {
+      await park(context, row, conflicts);
+      passed = true;
+    }
   }
+  const skipped = passed ? await skippedBy(context, filter, granted.at(-1)) : NOTHING_SKIPPED;
   const views = await viewsOf(context, granted);
   const notices = await noticesOf(context);
-  const body = input.count === undefined ? { task: views[0] ?? null, notices } : { tasks: views, notices };
+  const told = { ...skipped, notices };
+  const body = input.count === undefined ? { task: views[0] ?? null, ...told } : { tasks: views, ...told };
   if (granted.length > 0) return { body, granted };
   if (context.patient && (await context.tx.tasks.readyElsewhere(filter))) throw new AskAgain();
   return { body, granted, emptyUntilMs: await context.tx.tasks.nextWake(context.workspaceId, context.nowMs) };
 };
+
+const NOTHING_SKIPPED = { skipped: [], skipped_count: 0 };
+const SKIPPED_SHOWN = 10;
+const SKIPPED_COUNTED = 1_000;
+
+/** What came first and was passed over because its scopes aren't free (R16). */
+async function skippedBy(context: Context, filter: QueueFilter, before: TaskRow | undefined) {
+  const { scopes } = context.tx;
+  const { rows, count } = await scopes.passedOver(filter, before, { shown: SKIPPED_SHOWN, counted: SKIPPED_COUNTED });
+  const claims = new Map((await scopes.bySeqs(rows.map((row) => row.parked_by))).map((claim) => [claim.seq, claim]));
+  const skipped = rows.map(({ id, content, parked_by }) => {
+    const holder = claims.get(parked_by);
+    return { id, content, code: "scope_conflict", holder: holder ? scopeClaimView(holder, context.nowMs) : null };
+  });
+  return { skipped, skipped_count: count };
+}
 
 /** The best task of the filter by hand-out order: from the queue, or from those the clock freed a moment ago. */
 async function nextTask(context: Context, filter: QueueFilter): Promise<TaskRow | undefined> {
@@ -84,7 +111,7 @@ export const claim_task: Handler<Input<"claim_task">> = async (context, input) =
   const refusal = await refusalToClaim(context, row);
   if (refusal) throw refusal;
   await roomFor(context, 1);
-  const granted = await grant(context, row, leaseSeconds);
+  const granted = await grantWithScopes(context, row, leaseSeconds);
   return answer(context, granted, [granted]);
 };
 
@@ -120,7 +147,7 @@ async function takeOver(
   };
   await record(context, "task.released", row, { ...lease, forced: true, takeover: true, reason });
   await notifyLost(context.tx, row, "revoked", `${context.agent.name} took over ${quoted(row)}: ${reason}`);
-  const granted = await grant(context, open, leaseSeconds);
+  const granted = await grantWithScopes(context, open, leaseSeconds);
   return answer(context, granted, [granted]);
 }
 

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { ClaimRow } from "../contract/claim.js";
+import type { ClaimRow } from "../contract/claim-row.js";
 import type { Operations } from "../contract/operations.js";
 import { RESERVED_KIND } from "../contract/scope-kind.js";
 import type { Context, Handler } from "./context.js";

@@ -22,6 +22,7 @@ export const TABLES: readonly Table[] = [
   { name: "dependencies", order: ["task_seq", "blocker_seq"], parts: true },
   { name: "plans", order: ["seq"], parts: true },
   { name: "plan_steps", order: ["plan_seq", "key"], parts: true },
+  { name: "task_scopes", order: ["task_seq", "place"], parts: true },
   { name: "scope_claims", order: ["seq"], parts: true },
   { name: "scope_fences", order: ["namespace"], parts: false },
   { name: "comments", order: ["seq"], parts: true },

@@ -1,5 +1,5 @@
+import { takeDuty } from "./duties.js";
 import { Forgetting } from "./idempotency.js";
-import { takeDuty } from "./leases.js";
 import type { Store, Tx } from "./store.js";
 import { wake } from "./wake.js";
 

@@ -6,6 +6,7 @@ import { newId } from "./ids.js";
 import { quoted } from "./quoted.js";
 import { holderOf } from "./refusals.js";
 import { QUEUE, type TaskRow, withChange } from "./rows.js";
+import { endScopesOf } from "./scope-leases.js";
 import type { Tx } from "./store.js";
 import { fate, OUT_OF_QUEUE, queuePlace, taskState } from "./task-state.js";
 import { ATTEMPTS_EXHAUSTED, iso } from "./task-view.js";
@@ -116,17 +117,20 @@ export async function endByHolder(
   row: TaskRow,
   becomes: TaskChange & { status: TaskRow["status"] },
 ): Promise<TaskRow> {
-  return end(context.tx, row, { live: true, nowMs: context.nowMs }, counted(context, row, becomes));
+  const after = await end(context.tx, row, { live: true, nowMs: context.nowMs }, counted(context, row, becomes));
+  if (row.scoped === 1) freedScopes(context);
+  return after;
+}
+
+/** Tasks may be ready that stand before what was read ahead of the queue. */
+function freedScopes(context: Context): void {
+  context.heads.spoil();
+  context.woke();
 }
 
 /** The change, which its caller made for this call, with what every change of a task writes. */
 function counted<C extends TaskChange>(context: Pick<Context, "nowMs">, row: TaskRow, change: C): C {
   return Object.assign(change, { version: row.version + 1, updated_at: context.nowMs });
-}
-
-/** Lifts the fences of all tasks, so that the next grant of each is above whatever a lost time granted (R4). */
-export async function liftFences(tx: Tx, by: number): Promise<number> {
-  return tx.leases.liftFences(by);
 }
 
 /** Ends a lease against or without its holder: takeover, force-release, the end of its session or agent. */
@@ -145,6 +149,8 @@ async function end(
   becomes: LeaseChange & { status: TaskRow["status"] },
 ): Promise<TaskRow> {
   const ended = await tx.leases.end(row, how, becomes);
+  if (row.scoped === 1)
+    await endScopesOf(tx, row, how.live ? "released" : becomes.lapsed === 1 ? "expired" : "revoked");
   if (!ended) throw new Error(`Lease ${row.lease_id} of task ${row.id} was read as held but could not be ended.`);
   return withChange(row, becomes);
 }
@@ -182,17 +188,6 @@ export async function lapse(tx: Tx, row: TaskRow): Promise<TaskRow> {
   await blockerMovedByItself(tx, row, after);
   await notifyLost(tx, row, "expired", `The lease on ${quoted(row)} ended at ${iso(endedMs)} without a renewal.`);
   return after;
-}
-
-/**
- * Takes, or keeps, work that one node of a cluster does at a time; false while another has it. A duty is renewed when half
- * its time is over, and is anybody's when it has passed, like any lease.
- */
-export async function takeDuty(tx: Tx, name: string, node: string, ms: number): Promise<boolean> {
-  const held = await tx.leases.duty(name);
-  if (held && held.holder === node && held.until_ms - tx.nowMs > ms / 2) return true;
-  if (held && held.holder !== node && held.until_ms > tx.nowMs) return false;
-  return tx.leases.takeDuty(name, node, tx.nowMs + ms, tx.nowMs);
 }
 
 /** Tells the session that held the task; it stands in its answers until acknowledged (R54). */

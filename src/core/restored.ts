@@ -1,6 +1,7 @@
 import { blockerMovedByItself } from "./dependencies.js";
+import { liftFences } from "./duties.js";
 import { recordByClock } from "./events.js";
-import { endByForce, liftFences, notifyLost } from "./leases.js";
+import { endByForce, notifyLost } from "./leases.js";
 import { quoted } from "./quoted.js";
 import type { TaskRow } from "./rows.js";
 import { revokeScopes } from "./scope-leases.js";

@@ -125,6 +125,10 @@ export interface TaskRow {
   accountable: string | null;
   /** 1 from the first time that a part of it was delegated. */
   delegated: number;
+  /** 1 when it declares scopes, or some are claimed for it. */
+  scoped: number;
+  /** The claim of a name that it met, until which has ended it sleeps; by its sequence number. */
+  parked_by: number | null;
   state: string | null;
   // The lease: written by the leases' verbs only.
   lease_id: string | null;
@@ -140,6 +144,8 @@ export interface TaskRow {
   description: string | null;
   labels: string;
   context: string | null;
+  /** What it declares to touch, as JSON. */
+  scopes: string | null;
   state_detail: string | null;
   progress: string | null;
   checkpoint: string | null;
@@ -183,6 +189,8 @@ export type NewTaskRow = Pick<
   | "description"
   | "labels"
   | "context"
+  | "scoped"
+  | "scopes"
 > &
   Partial<Pick<TaskRow, "recurrence_id" | "tick_at">>;
 
@@ -255,40 +263,4 @@ export interface NewEvent {
 }
 export interface EventRow extends NewEvent {
   id: number;
-}
-
-export interface CommentRow {
-  seq: number;
-  id: string;
-  task_seq: number;
-  task_id: string;
-  agent_id: string;
-  agent_name: string;
-  body: string;
-  kind: "comment" | "late_result";
-  lease_id: string | null;
-  created_at: number;
-}
-
-export interface LinkRow {
-  seq: number;
-  id: string;
-  task_seq: number;
-  task_id: string;
-  agent_id: string;
-  url: string;
-  title: string | null;
-  kind: string;
-  created_at: number;
-}
-
-export interface NoticeRow {
-  seq: number;
-  id: string;
-  session_id: string;
-  type: string;
-  task_id: string | null;
-  at: number;
-  message: string;
-  data: string;
 }

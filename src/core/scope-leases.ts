@@ -1,6 +1,6 @@
 import type { Context } from "./context.js";
 import { newId } from "./ids.js";
-import type { ProjectRow, SessionRow } from "./rows.js";
+import type { ProjectRow, SessionRow, TaskRow } from "./rows.js";
 import { isLive, scopeEndMs } from "./scope-conflicts.js";
 import { indexKey } from "./scope-keys.js";
 import type { Wanted } from "./scope-names.js";
@@ -15,7 +15,7 @@ import { iso } from "./task-view.js";
 
 export interface ScopeGrant {
   readonly session: SessionRow;
-  readonly project: ProjectRow;
+  readonly project: Pick<ProjectRow, "id">;
   readonly intent: string;
   /** Of a claim with a lease of its own. */
   readonly leaseSeconds: number | null;
@@ -99,6 +99,20 @@ export async function keepScope(
   return { ...row, ...becomes, until: lease_until ?? row.until };
 }
 
+/** The end of leases on names, and of the sleep of what they kept from being claimed. Whether they had not ended before. */
+async function ended(tx: Tx, rows: readonly ScopeClaimRow[], at: number, how: ScopeEnd): Promise<boolean> {
+  const seqs = rows.map(({ seq }) => seq);
+  const count = await tx.leases.endScopes(seqs, at, how);
+  await tx.scopes.unpark(seqs);
+  return count > 0;
+}
+
+/** What a task's lease held of names ends with it; the task's own event says so. */
+export async function endScopesOf(tx: Tx, task: TaskRow, how: ScopeEnd): Promise<void> {
+  const rows = await tx.scopes.ofTask(task);
+  if (rows.length > 0) await ended(tx, rows, tx.nowMs, how);
+}
+
 /** Ends claims by call or by force; each has its event. */
 export async function endScopes(
   context: Context,
@@ -107,11 +121,7 @@ export async function endScopes(
   data: object = {},
 ): Promise<void> {
   if (rows.length === 0) return;
-  await context.tx.leases.endScopes(
-    rows.map(({ seq }) => seq),
-    context.nowMs,
-    how,
-  );
+  await ended(context.tx, rows, context.nowMs, how);
   for (const row of rows) {
     await scopeEvent(context.tx, "scope.released", row, { ...data, how }, context);
   }
@@ -123,7 +133,7 @@ export async function lapseScopes(tx: Tx, rows: readonly ScopeClaimRow[]): Promi
   for (const row of rows) {
     if (isLive(row, tx.nowMs)) throw new Error(`Claim ${row.id} of ${row.scope} lives and was taken for dead.`);
     const endedMs = Math.max(row.claimed_at, Math.min(scopeEndMs(row), tx.nowMs));
-    if ((await tx.leases.endScopes([row.seq], endedMs, "expired")) === 0) continue;
+    if (!(await ended(tx, [row], endedMs, "expired"))) continue;
     const expired = { expired_at: iso(endedMs), agent_id: row.holder_agent, session_id: row.holder_session };
     await scopeEvent(tx, "lease.expired", row, expired, null);
     const message = `The lease on ${row.scope} ended at ${iso(endedMs)} without a renewal.`;
@@ -134,7 +144,7 @@ export async function lapseScopes(tx: Tx, rows: readonly ScopeClaimRow[]): Promi
 /** Ends claims that nobody's call ends, and tells their sessions. */
 export async function revokeScopes(tx: Tx, rows: readonly ScopeClaimRow[], reason: string): Promise<void> {
   for (const row of rows) {
-    await tx.leases.endScopes([row.seq], Math.max(tx.nowMs, row.claimed_at), "revoked");
+    await ended(tx, [row], Math.max(tx.nowMs, row.claimed_at), "revoked");
     await scopeEvent(tx, "scope.released", row, { how: "revoked", reason }, null);
     await tellLost(tx, row, "revoked", `Your claim of ${row.scope} was taken from you: ${reason}`);
   }

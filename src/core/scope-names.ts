@@ -45,7 +45,7 @@ export function wantedOf(
 }
 
 /** Where all stands that may overlap the scope. */
-export function nearTo(scope: Pick<Scope, "key">): Near {
+export function nearTo(scope: { readonly key: Scope["key"] }): Near {
   const key = indexKey(scope.key);
   return { at: ancestorKeys(key), ...subtreeRange(key) };
 }

@@ -1,6 +1,6 @@
 import type { ScopeKey } from "../contract/scope.js";
 import type { TaskRow } from "./rows.js";
-import type { Awaitable, Page } from "./verbs.js";
+import type { Awaitable, Page, QueueFilter } from "./verbs.js";
 
 export type ScopeMode = "exclusive" | "shared";
 
@@ -57,6 +57,18 @@ export interface Near {
   readonly below: string;
 }
 
+/** What a task declares, where it is found by its name. */
+export interface DeclaredRow {
+  readonly task_seq: number;
+  readonly place: number;
+  readonly namespace: string;
+  readonly scope: string;
+  readonly kind: string;
+  readonly key: ScopeKey;
+  readonly index_key: ScopeKey;
+  readonly mode: ScopeMode;
+}
+
 export interface ScopeFilter {
   readonly agentId?: string;
   readonly sessionId?: string;
@@ -75,6 +87,7 @@ export interface ScopeVerbs {
   /** Live or ended ones, newest first, that may have overlapped. */
   past(namespace: string, near: Near, page: Page): Awaitable<ScopeClaimRow[]>;
   byIds(workspaceId: string, ids: readonly string[]): Awaitable<ScopeClaimRow[]>;
+  bySeqs(seqs: readonly number[]): Awaitable<ScopeClaimRow[]>;
   /** Those of a session's own that nobody has recorded the end of. */
   ofSession(sessionId: string): Awaitable<ScopeClaimRow[]>;
   ofAgent(agentId: string): Awaitable<ScopeClaimRow[]>;
@@ -87,6 +100,26 @@ export interface ScopeVerbs {
   list(workspaceId: string, filter: ScopeFilter, nowMs: number, page: Page): Awaitable<ScopeClaimRow[]>;
   /** Those whose own lease the clock has ended and nobody recorded. */
   due(nowMs: number, limit: number): Awaitable<ScopeClaimRow[]>;
+  /** The task declares these from now on. */
+  declare(taskSeq: number, rows: readonly DeclaredRow[]): Awaitable<void>;
+  /** What tasks in the queue declare that may overlap; of those that nobody else has in hand. */
+  declaredNear(namespace: string, near: Near): Awaitable<DeclaredRow[]>;
+  /** Lets ready tasks sleep until the claim has ended, or until that time at the latest. */
+  park(taskSeqs: readonly number[], claimSeq: number, untilMs: number): Awaitable<void>;
+  /** Wakes what sleeps because of these claims; how many tasks. */
+  unpark(claimSeqs: readonly number[]): Awaitable<number>;
+  /** Tasks of the filter that sleep so, in front of `before`: the first in hand-out order, and how many up to `counted`. */
+  passedOver(
+    filter: QueueFilter,
+    before: TaskRow | undefined,
+    most: { readonly shown: number; readonly counted: number },
+  ): Awaitable<{ readonly rows: readonly PassedOver[]; readonly count: number }>;
+}
+
+export interface PassedOver {
+  readonly id: string;
+  readonly content: string;
+  readonly parked_by: number;
 }
 
 /** What a renewal changes. */

@@ -1,4 +1,4 @@
-import type { ClaimRow } from "../contract/claim.js";
+import type { ClaimRow } from "../contract/claim-row.js";
 import { scopeEndMs } from "./scope-conflicts.js";
 import type { ScopeClaimRow } from "./scope-rows.js";
 import { iso } from "./task-view.js";

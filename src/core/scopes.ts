@@ -29,6 +29,8 @@ export const claim_scopes: Handler<Input<"claim_scopes">> = async (context, inpu
     const row = await taskOf(context, input.task_id);
     if (!holds(context, row, {})) return refuseLost(context, row, {});
     const untilMs = taskState(row, context.nowMs).leaseEndMs ?? context.nowMs;
+    // So that the end of its lease looks for them.
+    if (row.scoped === 0) await context.tx.tasks.update(row, { scoped: 1 });
     task = { id: row.id, lease_id: row.lease_id ?? "", untilMs };
   }
   const session = await context.holder();

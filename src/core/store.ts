@@ -72,6 +72,8 @@ export interface Tx {
   readonly shared: boolean;
   /** False when nothing is due by the clock; else it has to be looked up. */
   readonly mayBeDue: boolean;
+  /** Whether any task sleeps because of a claim of a name. */
+  readonly parked: boolean;
   /** Rows written so far; a refusal must not have moved it. */
   readonly writes: number;
   readonly workspaces: WorkspaceVerbs;

@@ -9,6 +9,7 @@ import { newId } from "./ids.js";
 import { planOf } from "./plan-named.js";
 import { projectOf } from "./projects.js";
 import { type LinkedRow, type NewTaskRow, type ProjectRow, QUEUE, type TaskRow, withChange } from "./rows.js";
+import { declaredOf, writeDeclared } from "./task-scopes.js";
 import { openAmong, queuePlace } from "./task-state.js";
 import { mayAssign, taskOf } from "./tasks.js";
 
@@ -36,6 +37,7 @@ function newRow(context: Context, input: NewTask, place: Place, counts: Counts):
     plan,
     parent_id: input.parent_task_id ?? null,
     accountable: place.accountable ?? null,
+    ...declaredOf(context, input.scopes, project),
     due_date: millis(input.due_date),
     content: input.content,
     description: input.description ?? null,
@@ -74,6 +76,8 @@ const UNCLAIMED: TaskRow = {
   parent_id: null,
   accountable: null,
   delegated: 0,
+  scoped: 0,
+  parked_by: null,
   state: null,
   lease_id: null,
   fence: 0,
@@ -87,6 +91,7 @@ const UNCLAIMED: TaskRow = {
   description: null,
   labels: "[]",
   context: null,
+  scopes: null,
   state_detail: null,
   progress: null,
   checkpoint: null,
@@ -164,6 +169,7 @@ export async function createLinked(
   const created: TaskRow[] = [];
   for (const [at, row] of rows.entries()) {
     const task = freshTask(row, await context.tx.tasks.insert(row, all[at]?.input.labels ?? []));
+    if (row.scoped === 1) await writeDeclared(context, task);
     const told = { content: task.content, priority: task.priority };
     await record(context, "task.created", task, task.plan === null ? told : { ...told, plan: task.plan });
     created.push(task);

@@ -66,11 +66,11 @@ function leaseEnd(row: StateColumns): number | null {
 export function queuePlace(
   row: Pick<TaskRow, "not_before" | "open_blockers">,
   nowMs: number,
-): { queue: number; wakes_at: number | null } {
-  if (row.open_blockers > 0) return { queue: QUEUE.blocked, wakes_at: null };
+): { queue: number; wakes_at: number | null; parked_by: null } {
+  if (row.open_blockers > 0) return { queue: QUEUE.blocked, wakes_at: null, parked_by: null };
   return row.not_before !== null && row.not_before > nowMs
-    ? { queue: QUEUE.sleeping, wakes_at: row.not_before }
-    : { queue: QUEUE.ready, wakes_at: null };
+    ? { queue: QUEUE.sleeping, wakes_at: row.not_before, parked_by: null }
+    : { queue: QUEUE.ready, wakes_at: null, parked_by: null };
 }
 
 /** Whether a blocker will never be completed unless somebody acts: what waits for it is stalled (R23). */

@@ -1,6 +1,7 @@
-import type { ClaimRow } from "../contract/claim.js";
+import type { ClaimRow } from "../contract/claim-row.js";
 import type { Task } from "../contract/task.js";
-import type { BlockerRow, ClaimRecord, CommentRow, EventRow, LinkRow, NoticeRow, SessionRow, TaskRow } from "./rows.js";
+import type { CommentRow, LinkRow, NoticeRow } from "./note-rows.js";
+import type { BlockerRow, ClaimRecord, EventRow, SessionRow, TaskRow } from "./rows.js";
 import { isBroken, openAmong, taskState } from "./task-state.js";
 
 const DAY_MS = 86_400_000;
@@ -49,6 +50,7 @@ export function taskView(row: TaskRow, nowMs: number, blockers: readonly Blocker
     blocked_by: row.open_blockers === 0 ? [] : idsOf(openAmong(blockers)),
     blocked_by_count: row.open_blockers,
     plan: row.plan,
+    scopes: parsed(row.scopes) ?? [],
     context: parsed(row.context),
     assigned_to_agent_id: row.assigned_to || null,
     accountable_agent_id: row.accountable,

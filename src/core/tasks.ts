@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { DibsError, invalidInput } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
+import type { NewTask } from "../contract/task.js";
 import { recordUpdate } from "./assignments.js";
 import { dependedOn, viewOf, viewsOf } from "./blockers.js";
 import { type Context, type Handler, LooksDead } from "./context.js";
@@ -15,6 +16,7 @@ import { projectOf } from "./projects.js";
 import { quoted } from "./quoted.js";
 import { heldByOther } from "./refusals.js";
 import { type ProjectRow, type TaskRow, withChange } from "./rows.js";
+import { changeHeld, declaredOf, refuseTaken, writeDeclared } from "./task-scopes.js";
 import { queuePlace, taskState } from "./task-state.js";
 import type { TaskChange, TaskFilter } from "./verbs.js";
 
@@ -119,8 +121,13 @@ export const update_task: Handler<Input<"update_task">> = async (context, input)
   }
   if (state.free && row.status === "open") Object.assign(change, queuePlace(withChange(row, change), context.nowMs));
   Object.assign(change, { version: row.version + 1, updated_at: context.nowMs });
+  const declares = input.scopes !== undefined || (change.project_id !== undefined && row.scopes !== null);
+  if (declares) Object.assign(change, await declaredAfter(context, row, change, input.scopes));
+  if (declares && state.held) await refuseTaken(context, withChange(row, change));
   await context.tx.tasks.update(row, change);
   const after = withChange(row, change);
+  if (declares) await writeDeclared(context, after);
+  if (declares && state.held) await changeHeld(context, row, after);
   if (input.labels !== undefined) await context.tx.tasks.setLabels(after, JSON.parse(after.labels));
   const fields = Object.keys(input).filter(
     (key) => key !== "task_id" && input[key as keyof typeof input] !== undefined,
@@ -131,6 +138,19 @@ export const update_task: Handler<Input<"update_task">> = async (context, input)
   context.woke();
   return { body: await viewOf(context, after) };
 };
+
+/** What the task declares from now on, in the project where it is from now on. */
+async function declaredAfter(
+  context: Context,
+  row: TaskRow,
+  change: TaskChange,
+  given: NewTask["scopes"] | null,
+): Promise<TaskChange> {
+  const project = await projectOf(context, change.project_id ?? row.project_id);
+  const { scopes } = declaredOf(context, given === undefined ? JSON.parse(row.scopes ?? "[]") : given, project);
+  // What was claimed for it beside stays with its lease.
+  return { scopes, scoped: scopes === null ? row.scoped : 1 };
+}
 
 function textChanges(input: Input<"update_task">): TaskChange {
   const change: TaskChange = {};

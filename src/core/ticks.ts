@@ -96,6 +96,8 @@ async function taskOf(tx: Tx, row: RecurrenceRow, tickMs: number): Promise<NewTa
     plan: null,
     parent_id: null,
     accountable: null,
+    scoped: 0,
+    scopes: null,
     id: newId(tx.nowMs),
     workspace_id: row.workspace_id,
     project_id: row.project_id,

@@ -1,14 +1,12 @@
 import type { Settings } from "../contract/workspace.js";
+import type { CommentRow, LinkRow, NoticeRow } from "./note-rows.js";
 import type {
   AgentRow,
   ClaimRecord,
-  CommentRow,
   EventRow,
   KeyRow,
-  LinkRow,
   NewEvent,
   NewTaskRow,
-  NoticeRow,
   ProjectRow,
   TaskRow,
   WorkspaceRow,
@@ -155,6 +153,9 @@ export type TaskChange = Partial<
     | "open_blockers"
     | "accountable"
     | "delegated"
+    | "scoped"
+    | "scopes"
+    | "parked_by"
     | "cancel_requested"
     | "state"
     | "content"

@@ -42,7 +42,7 @@ export async function wake(tx: Tx, limit: number): Promise<Woken> {
 /** Wakes one task that is due; the row as it is afterwards. */
 export async function wakeTask(tx: Tx, row: TaskRow): Promise<TaskRow> {
   if (row.status === "claimed") return lapse(tx, row);
-  const change = { queue: QUEUE.ready, wakes_at: null };
+  const change = { queue: QUEUE.ready, wakes_at: null, parked_by: null };
   await tx.tasks.update(row, change);
   return withChange(row, change);
 }

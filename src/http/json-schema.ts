@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { agent } from "../contract/agent.js";
-import { claimRow } from "../contract/claim.js";
+import { claimRow } from "../contract/claim-row.js";
 import { notice } from "../contract/notice.js";
 import { recurrence } from "../contract/recurrence.js";
 import { session } from "../contract/session.js";

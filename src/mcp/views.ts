@@ -1,4 +1,4 @@
-import type { ClaimRow } from "../contract/claim.js";
+import type { ClaimRow } from "../contract/claim-row.js";
 import type { Session } from "../contract/session.js";
 import type { Task } from "../contract/task.js";
 

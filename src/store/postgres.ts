@@ -32,7 +32,8 @@ const BEGIN = `SELECT w.wall_ms, c.offset_ms, greatest(c.last_ms, (SELECT at FRO
   (SELECT min(wakes_at) FROM tasks WHERE wakes_at IS NOT NULL) AS task_wakes_at,
   (SELECT min(expires_at) FROM sessions WHERE state = 'open' AND expires_at IS NOT NULL) AS session_ends_at,
   (SELECT min(next_at) FROM recurrences WHERE next_at IS NOT NULL) AS tick_at,
-  (SELECT min(lease_until) FROM scope_claims WHERE ended_at IS NULL AND lease_until IS NOT NULL) AS scope_ends_at
+  (SELECT min(lease_until) FROM scope_claims WHERE ended_at IS NULL AND lease_until IS NOT NULL) AS scope_ends_at,
+  EXISTS (SELECT 1 FROM tasks WHERE parked_by IS NOT NULL) AS parked
   FROM clock c, versions v, (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS wall_ms) w`;
 
 /** So old may the persisted time get: renewals write no event that would tell it. */
@@ -54,6 +55,7 @@ interface Begun {
   readonly session_ends_at: number | null;
   readonly tick_at: number | null;
   readonly scope_ends_at: number | null;
+  readonly parked: boolean;
 }
 
 /** Opens (and where needed migrates) the Postgres store: any number of nodes share one database, none special (R57). */
@@ -145,6 +147,7 @@ class PostgresStore implements Store {
       mayBeDue: [begun.task_wakes_at, begun.session_ends_at, begun.tick_at, begun.scope_ends_at].some(
         (at) => at !== null && at <= nowMs,
       ),
+      parked: begun.parked,
       get writes() {
         return db.writes;
       },

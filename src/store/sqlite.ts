@@ -89,6 +89,8 @@ function prepare(driver: SqliteDriver): void {
   });
 }
 
+const PARKED = "SELECT 1 FROM tasks WHERE parked_by IS NOT NULL LIMIT 1";
+
 class SqliteStore implements Store {
   readonly transactionsMax = 1;
   readonly watchEveryMs = 50;
@@ -158,6 +160,9 @@ class SqliteStore implements Store {
       othersQueueVersion: othersVersion,
       shared: false,
       mayBeDue: db.isDue(nowMs),
+      get parked() {
+        return db.get(PARKED) !== undefined;
+      },
       get writes() {
         return db.writes;
       },

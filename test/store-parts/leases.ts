@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { renewed, takeDuty } from "../../src/core/leases.js";
+import { takeDuty } from "../../src/core/duties.js";
+import { renewed } from "../../src/core/leases.js";
 import type { TaskRow } from "../../src/core/rows.js";
 import { type Store, StoreConflict } from "../../src/core/store.js";
 import { StoreScene, type StoreUnderTest, sessionRow } from "./scene.js";

@@ -115,6 +115,8 @@ function taskRow(id: string, nowMs: number, made: Partial<NewTaskRow>): NewTaskR
     plan: null,
     parent_id: null,
     accountable: null,
+    scoped: 0,
+    scopes: null,
     assigned_to: "",
     created_by: "ann",
     max_attempts: 5,

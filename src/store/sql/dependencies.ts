@@ -64,7 +64,7 @@ export function dependencyVerbs(db: Db): DependencyVerbs {
       if (rows.length === 0) return;
       const seqs = json(rows.map((row) => row.seq));
       const wakes = queue === QUEUE.sleeping ? "not_before" : "NULL";
-      const place = queue === undefined ? "" : `, queue = ${queue}, wakes_at = ${wakes}`;
+      const place = queue === undefined ? "" : `, queue = ${queue}, wakes_at = ${wakes}, parked_by = NULL`;
       await db.run(
         `UPDATE tasks SET open_blockers = open_blockers + ?, blockers = blockers + ? ${place} WHERE seq IN (${numbersOf})`,
         by.open_blockers,

@@ -1,5 +1,6 @@
 import { REMEMBERED_MS } from "../../core/idempotency.js";
-import type { CommentRow, LinkRow, NoticeRow } from "../../core/rows.js";
+import type { CommentRow, LinkRow, NoticeRow } from "../../core/note-rows.js";
+
 import type { NoteVerbs } from "../../core/verbs.js";
 import { after, type Db, done } from "./db.js";
 

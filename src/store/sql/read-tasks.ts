@@ -4,7 +4,7 @@ import type { SqlValue } from "../driver.js";
 import type { Db } from "./db.js";
 
 /** A task as core reads it: its row, its texts, and the end of the session that holds it. */
-export const SELECT_TASK = `SELECT t.*, x.content, x.description, x.labels, x.context, x.state_detail, x.progress,
+export const SELECT_TASK = `SELECT t.*, x.content, x.description, x.labels, x.context, x.scopes, x.state_detail, x.progress,
   x.checkpoint, x.handoff_note, x.failure_reason, x.result, x.cancel_reason, s.expires_at AS session_expires_at
   FROM tasks t JOIN task_texts x ON x.seq = t.seq LEFT JOIN sessions s ON s.id = t.holder_session`;
 

@@ -1,6 +1,7 @@
 import type { ScopeClaimRow, ScopeVerbs } from "../../core/scope-rows.js";
 import type { SqlValue } from "../driver.js";
 import type { Db } from "./db.js";
+import { parking } from "./parking.js";
 
 const HELD = `SELECT c.*, a.name AS agent_name, s.implicit, s.client, s.branch, s.expires_at AS session_expires_at,
   CASE WHEN c.task_id IS NULL THEN c.lease_until WHEN t.status = 'claimed' AND t.lease_id = c.task_lease THEN t.lease_until
@@ -14,7 +15,7 @@ const LIVE = `c.ended_at IS NULL AND s.state = 'open' AND (s.expires_at IS NULL 
 
 /** What is held of names. Two index steps find what may overlap: keys by equality, and one range. */
 export function scopeVerbs(db: Db): ScopeVerbs {
-  const { textsOf } = db.dialect;
+  const { textsOf, numbersOf } = db.dialect;
   const all = (where: string, ...params: SqlValue[]) =>
     db.all<ScopeClaimRow>(`${HELD} WHERE ${where} ORDER BY c.seq`, ...params);
   return {
@@ -54,6 +55,7 @@ export function scopeVerbs(db: Db): ScopeVerbs {
         page.after?.[0] ?? Number.MAX_SAFE_INTEGER,
         page.limit,
       ),
+    bySeqs: (seqs) => all(`c.seq IN (${numbersOf})`, JSON.stringify(seqs)),
     byIds: (workspaceId, ids) => all(`c.workspace_id = ? AND c.id IN (${textsOf})`, workspaceId, JSON.stringify(ids)),
     ofSession: (sessionId) => all("c.holder_session = ? AND c.ended_at IS NULL AND c.task_id IS NULL", sessionId),
     ofAgent: (agentId) => all("c.holder_agent = ? AND c.ended_at IS NULL AND c.task_id IS NULL", agentId),
@@ -69,6 +71,7 @@ export function scopeVerbs(db: Db): ScopeVerbs {
         sessionId,
       ),
     ...listing(db),
+    ...parking(db),
     due: (nowMs, limit) =>
       db.all<ScopeClaimRow>(
         `${HELD} WHERE c.seq IN (SELECT q.seq FROM scope_claims q

@@ -27,13 +27,15 @@ const INSERT_COLUMNS = [
   "plan",
   "parent_id",
   "accountable",
+  "scoped",
   "recurrence_id",
   "tick_at",
 ] as const;
-const TEXTS_COLUMNS = ["seq", "content", "description", "labels", "context"] as const;
+const TEXTS_COLUMNS = ["seq", "content", "description", "labels", "context", "scopes"] as const;
 const LABEL_COLUMNS = ["seq", "label", "workspace_id", "project_id", "queue", "assigned_to", "priority"] as const;
 
 const TEXTS = new Set([
+  "scopes",
   "content",
   "description",
   "labels",
@@ -47,6 +49,8 @@ const TEXTS = new Set([
   "cancel_reason",
 ]);
 const COLUMNS = new Set([
+  "scoped",
+  "parked_by",
   "accountable",
   "delegated",
   "project_id",

@@ -19,5 +19,16 @@ CREATE INDEX scope_claims_task ON scope_claims (task_id) WHERE ended_at IS NULL 
 CREATE INDEX scope_claims_due ON scope_claims (lease_until) WHERE ended_at IS NULL AND lease_until IS NOT NULL;
 CREATE INDEX scope_claims_held ON scope_claims (workspace_id, seq) WHERE ended_at IS NULL;
 CREATE INDEX scope_claims_past ON scope_claims (namespace, index_key, seq);
+ALTER TABLE tasks ADD COLUMN scoped bigint NOT NULL DEFAULT 0;
+ALTER TABLE tasks ADD COLUMN parked_by bigint;
+ALTER TABLE task_texts ADD COLUMN scopes text;
+CREATE TABLE task_scopes (
+  task_seq bigint NOT NULL REFERENCES tasks(seq) ON DELETE CASCADE, place bigint NOT NULL,
+  namespace text NOT NULL, scope text NOT NULL, kind text NOT NULL, key text COLLATE "C" NOT NULL,
+  index_key text COLLATE "C" NOT NULL, mode text NOT NULL, PRIMARY KEY (task_seq, place)
+);
+CREATE INDEX task_scopes_names ON task_scopes (namespace, index_key, task_seq);
+CREATE INDEX tasks_parked ON tasks (parked_by) WHERE parked_by IS NOT NULL;
+CREATE INDEX tasks_passed_over ON tasks (workspace_id, priority DESC, seq) WHERE parked_by IS NOT NULL;
 CREATE TABLE scope_fences (namespace text PRIMARY KEY, fence bigint NOT NULL);
 `;

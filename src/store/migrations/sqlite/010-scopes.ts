@@ -23,5 +23,17 @@ CREATE INDEX scope_claims_task ON scope_claims (task_id) WHERE ended_at IS NULL 
 CREATE INDEX scope_claims_due ON scope_claims (lease_until) WHERE ended_at IS NULL AND lease_until IS NOT NULL;
 CREATE INDEX scope_claims_held ON scope_claims (workspace_id, seq) WHERE ended_at IS NULL;
 CREATE INDEX scope_claims_past ON scope_claims (namespace, index_key, seq);
+-- What tasks declare; it is claimed with them. A task whose scopes aren't free sleeps until the claim it met has ended.
+ALTER TABLE tasks ADD COLUMN scoped INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE tasks ADD COLUMN parked_by INTEGER;
+ALTER TABLE task_texts ADD COLUMN scopes TEXT;
+CREATE TABLE task_scopes (
+  task_seq INTEGER NOT NULL REFERENCES tasks(seq) ON DELETE CASCADE, place INTEGER NOT NULL,
+  namespace TEXT NOT NULL, scope TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL, index_key TEXT NOT NULL,
+  mode TEXT NOT NULL, PRIMARY KEY (task_seq, place)
+) WITHOUT ROWID;
+CREATE INDEX task_scopes_names ON task_scopes (namespace, index_key, task_seq);
+CREATE INDEX tasks_parked ON tasks (parked_by) WHERE parked_by IS NOT NULL;
+CREATE INDEX tasks_passed_over ON tasks (workspace_id, priority DESC, seq) WHERE parked_by IS NOT NULL;
 CREATE TABLE scope_fences (namespace TEXT PRIMARY KEY, fence INTEGER NOT NULL) WITHOUT ROWID;
 `;

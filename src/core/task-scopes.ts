@@ -1,0 +1,132 @@
+import type { NewTask } from "../contract/task.js";
+import type { Context } from "./context.js";
+import { grant } from "./leases.js";
+import { titled } from "./quoted.js";
+import type { ProjectRow, TaskRow } from "./rows.js";
+import { type Conflict, isInTheWay, overlapping, scopeConflict, scopeEndMs } from "./scope-conflicts.js";
+import { indexKey } from "./scope-keys.js";
+import { endScopes, grantScopes, lapseScopes } from "./scope-leases.js";
+import { nearTo, type Wanted, wantedOf } from "./scope-names.js";
+import { overlap } from "./scope-overlap.js";
+import type { DeclaredRow, ScopeClaimRow } from "./scope-rows.js";
+import { taskState } from "./task-state.js";
+
+/** What a task says it will touch, as its row has it (R16). Throws `invalid_scope`. */
+export function declaredOf(
+  context: Context,
+  given: NewTask["scopes"] | null,
+  project: ProjectRow,
+): { scoped: number; scopes: string | null } {
+  const wanted = wantedOf(context, given ?? [], project);
+  if (wanted.length === 0) return { scoped: 0, scopes: null };
+  return { scoped: 1, scopes: JSON.stringify(wanted.map(({ scope, mode }) => ({ scope: scope.text, mode }))) };
+}
+
+/** Writes where they are found by whoever frees one. */
+export async function writeDeclared(context: Context, row: TaskRow): Promise<void> {
+  const wanted = await declared(context, row);
+  await context.tx.scopes.declare(
+    row.seq,
+    wanted.map(({ scope, mode, namespace }, place) => ({
+      task_seq: row.seq,
+      place,
+      namespace,
+      scope: scope.text,
+      kind: scope.kind.name,
+      key: scope.key,
+      index_key: indexKey(scope.key),
+      mode,
+    })),
+  );
+}
+
+async function declared(context: Context, row: TaskRow): Promise<Wanted[]> {
+  if (row.scopes === null) return [];
+  const project = await context.project(row.project_id);
+  if (!project) throw new Error(`Project ${row.project_id} of task ${row.id} is not there.`);
+  return wantedOf(context, JSON.parse(row.scopes), project);
+}
+
+/** Who keeps the session from the scopes of a task; nobody where they are free. */
+export async function inTheWayOf(context: Context, row: TaskRow): Promise<Conflict[]> {
+  if (row.scopes === null) return [];
+  const wanted = await declared(context, row);
+  await context.tx.scopes.alone(wanted.map(({ namespace }) => namespace));
+  const asker = { session: context.session, taskId: row.id };
+  const conflicts: Conflict[] = [];
+  for (const each of wanted) {
+    const { live } = await overlapping(context, each);
+    for (const holder of live) if (isInTheWay(holder, each, asker)) conflicts.push({ wanted: each, holder });
+  }
+  return conflicts;
+}
+
+/** Grants a task whose scopes are free, and these with it: they live by its lease, and end with it (R16). */
+export async function grantWithScopes(context: Context, row: TaskRow, leaseSeconds: number): Promise<TaskRow> {
+  const granted = await grant(context, row, leaseSeconds);
+  if (row.scopes !== null) await claimFor(context, granted, await declared(context, row));
+  return granted;
+}
+
+/** Claims names for a task that is held, under its lease. */
+async function claimFor(context: Context, row: TaskRow, wanted: readonly Wanted[]): Promise<ScopeClaimRow[]> {
+  const untilMs = taskState(row, context.nowMs).leaseEndMs ?? context.nowMs;
+  const session = await context.holder();
+  for (const each of wanted) await lapseScopes(context.tx, (await overlapping(context, each)).dead);
+  return grantScopes(context, wanted, {
+    session,
+    project: { id: row.project_id },
+    intent: titled(row.content),
+    leaseSeconds: null,
+    task: { id: row.id, lease_id: row.lease_id ?? "", untilMs },
+  });
+}
+
+/**
+ * A task that can't be had because of a claim sleeps until that has ended, with all others that meet it: 10,000 of them
+ * in front of the one that is free are looked at once, not by every claim.
+ */
+export async function park(context: Context, row: TaskRow, conflicts: readonly Conflict[]): Promise<void> {
+  const [first] = conflicts as [Conflict];
+  const holder = conflicts.reduce(
+    (soonest, { holder: each }) => (scopeEndMs(each) < scopeEndMs(soonest) ? each : soonest),
+    first.holder,
+  );
+  const near = await context.tx.scopes.declaredNear(holder.namespace, nearTo(holder));
+  const met = near.filter((each) => meets(each, holder)).map(({ task_seq }) => task_seq);
+  const others = met.filter((seq) => seq !== row.seq);
+  await context.tx.scopes.park([row.seq, ...others], holder.seq, scopeEndMs(holder));
+}
+
+function meets(declaredBy: DeclaredRow, claim: ScopeClaimRow): boolean {
+  return (declaredBy.mode !== "shared" || claim.mode !== "shared") && overlap(declaredBy.key, claim.key);
+}
+
+/** What the session's own free-standing claims hold up is no bar to itself. */
+export async function wakeOwn(context: Context): Promise<void> {
+  const { session } = context;
+  if (!session) return;
+  const ids = session.shared_by === null ? [session.id] : [session.id, session.shared_by];
+  for (const id of ids) {
+    const own = await context.tx.scopes.ofSession(id);
+    if (own.length > 0 && (await context.tx.scopes.unpark(own.map(({ seq }) => seq))) > 0) context.heads.spoil();
+  }
+}
+
+/** Refuses what a task is to touch, where others are in its way. Throws `scope_conflict`. */
+export async function refuseTaken(context: Context, row: TaskRow): Promise<void> {
+  const conflicts = await inTheWayOf(context, row);
+  if (conflicts.length > 0) throw scopeConflict(context, conflicts);
+}
+
+/** The holder of a task has changed what it touches: the new ones are claimed, the others are free. */
+export async function changeHeld(context: Context, before: TaskRow, after: TaskRow): Promise<void> {
+  const wanted = await declared(context, after);
+  const held = await context.tx.scopes.ofTask(before);
+  const same = (each: Wanted, row: ScopeClaimRow) =>
+    row.namespace === each.namespace && row.key === each.scope.key && row.mode === each.mode;
+  const fresh = wanted.filter((each) => !held.some((row) => same(each, row)));
+  const gone = held.filter((row) => !wanted.some((each) => same(each, row)));
+  await endScopes(context, gone, "released");
+  await claimFor(context, after, fresh);
+}

@@ -1,0 +1,80 @@
+import { QUEUE } from "../../core/rows.js";
+import type { DeclaredRow, PassedOver, ScopeVerbs } from "../../core/scope-rows.js";
+import type { SqlValue } from "../driver.js";
+import type { Db } from "./db.js";
+
+const DECLARED = ["task_seq", "place", "namespace", "scope", "kind", "key", "index_key", "mode"] as const;
+
+type Parking = "declare" | "declaredNear" | "park" | "unpark" | "passedOver";
+
+/** Tasks that declare scopes, and sleep while these aren't free. */
+export function parking(db: Db): Pick<ScopeVerbs, Parking> {
+  const { textsOf, numbersOf } = db.dialect;
+  const move = async (rows: readonly { seq: number; id: string }[], set: string, queue: number) => {
+    const seqs = JSON.stringify(rows.map(({ seq }) => seq));
+    if (rows.length === 0) return;
+    await db.run(`UPDATE tasks SET queue = ${queue}, ${set} WHERE seq IN (${numbersOf})`, seqs);
+    await db.run(`UPDATE task_labels SET queue = ${queue} WHERE seq IN (${numbersOf})`, seqs);
+    for (const { id } of rows) db.kept.drop(id);
+  };
+  // What another node's transaction has in hand is left to it.
+  const locked = db.locks ? "FOR UPDATE OF t SKIP LOCKED" : "";
+  return {
+    async declare(taskSeq, rows) {
+      await db.run("DELETE FROM task_scopes WHERE task_seq = ?", taskSeq);
+      for (const row of rows) await db.append("task_scopes", DECLARED, row);
+    },
+    declaredNear: (namespace, { at, from, below }) =>
+      db.all<DeclaredRow>(
+        `SELECT q.* FROM task_scopes q JOIN tasks t ON t.seq = q.task_seq AND t.queue = ${QUEUE.ready}
+         WHERE q.namespace = ? AND (q.index_key IN (${textsOf}) OR (q.index_key >= ? AND q.index_key < ?))
+         ORDER BY q.task_seq`,
+        namespace,
+        JSON.stringify(at),
+        from,
+        below,
+      ),
+    async park(taskSeqs, claimSeq, untilMs) {
+      const rows = await db.all<{ seq: number; id: string }>(
+        `SELECT t.seq, t.id FROM tasks t WHERE t.seq IN (${numbersOf}) AND t.status = 'open' AND t.queue = ${QUEUE.ready}
+         ORDER BY t.seq ${locked}`,
+        JSON.stringify(taskSeqs),
+      );
+      await move(rows, `wakes_at = ${untilMs}, parked_by = ${claimSeq}`, QUEUE.sleeping);
+    },
+    async unpark(claimSeqs) {
+      const rows = await db.all<{ seq: number; id: string }>(
+        `SELECT t.seq, t.id FROM tasks t WHERE t.parked_by IN (${numbersOf}) AND t.status = 'open'
+         AND t.queue = ${QUEUE.sleeping} ORDER BY t.seq ${db.locks ? "FOR UPDATE OF t" : ""}`,
+        JSON.stringify(claimSeqs),
+      );
+      await move(rows, "wakes_at = NULL, parked_by = NULL", QUEUE.ready);
+      return rows.length;
+    },
+    async passedOver({ workspaceId, projectId, agentId, labels, plan }, before, { shown, counted }) {
+      const where = ["t.workspace_id = ? AND t.parked_by IS NOT NULL AND t.queue = 2 AND t.assigned_to IN ('', ?)"];
+      const params: SqlValue[] = [workspaceId, agentId];
+      const narrow = (condition: string, ...values: SqlValue[]) => {
+        where.push(condition);
+        params.push(...values);
+      };
+      if (projectId !== null) narrow("t.project_id = ?", projectId);
+      if (plan !== null) narrow("t.plan = ?", plan);
+      for (const label of new Set(labels))
+        narrow("EXISTS (SELECT 1 FROM task_labels l WHERE l.seq = t.seq AND l.label = ?)", label);
+      if (before)
+        narrow("(t.priority > ? OR (t.priority = ? AND t.seq < ?))", before.priority, before.priority, before.seq);
+      const from = `FROM tasks t WHERE ${where.join(" AND ")}`;
+      const first = `SELECT t.seq ${from} ORDER BY t.priority DESC, t.seq LIMIT ${shown}`;
+      const [rows, all] = await Promise.all([
+        db.all<PassedOver>(
+          `SELECT t.id, x.content, t.parked_by FROM tasks t JOIN task_texts x ON x.seq = t.seq
+           WHERE t.seq IN (${first}) ORDER BY t.priority DESC, t.seq`,
+          ...params,
+        ),
+        db.get<{ n: number }>(`SELECT count(*) AS n FROM (SELECT 1 ${from} LIMIT ${counted}) AS passed`, ...params),
+      ]);
+      return { rows, count: all?.n ?? 0 };
+    },
+  };
+}
