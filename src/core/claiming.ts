@@ -49,9 +49,11 @@ export const claim_next_task: Handler<Input<"claim_next_task">> = async (context
       passed = true;
     }
   }
-  const skipped = passed ? await skippedBy(context, filter, granted.at(-1)) : NOTHING_SKIPPED;
-  const views = await viewsOf(context, granted);
-  const notices = await noticesOf(context);
+  const [skipped, views, notices] = await Promise.all([
+    passed ? skippedBy(context, filter, granted.at(-1)) : NOTHING_SKIPPED,
+    viewsOf(context, granted),
+    noticesOf(context),
+  ]);
   const told = { ...skipped, notices };
   const body = input.count === undefined ? { task: views[0] ?? null, ...told } : { tasks: views, ...told };
   if (granted.length > 0) return { body, granted };

@@ -19,7 +19,7 @@ export interface Conflict {
 }
 
 /** When the claim ends by the clock, ms: the earlier of the lease it lives by and its session. */
-export function scopeEndMs(row: ScopeClaimRow): number {
+export function scopeEndMs(row: Pick<ScopeClaimRow, "until" | "session_expires_at">): number {
   return Math.min(row.until, row.session_expires_at ?? row.until);
 }
 
@@ -32,6 +32,15 @@ export function isLive(row: ScopeClaimRow, nowMs: number): boolean {
 export interface Found {
   readonly live: readonly ScopeClaimRow[];
   readonly dead: readonly ScopeClaimRow[];
+}
+
+/** For each of the names what may be in its way: asked all at once, behind the lock that holds off other grants of them. */
+export async function lookAround(context: Context, wanted: readonly Wanted[]): Promise<Found[]> {
+  const [, ...found] = await Promise.all([
+    context.tx.scopes.alone(wanted.map(({ namespace }) => namespace)),
+    ...wanted.map((each) => overlapping(context, each)),
+  ]);
+  return found;
 }
 
 export async function overlapping(context: Context, { scope, namespace }: Omit<Wanted, "mode">): Promise<Found> {

@@ -4,7 +4,7 @@ import type { ProjectRow, SessionRow, TaskRow } from "./rows.js";
 import { isLive, scopeEndMs } from "./scope-conflicts.js";
 import { indexKey } from "./scope-keys.js";
 import type { Wanted } from "./scope-names.js";
-import type { ScopeClaimRow, ScopeEnd, StoredScopeClaim } from "./scope-rows.js";
+import type { GrantedScope, ScopeClaimRow, ScopeEnd, StoredScopeClaim } from "./scope-rows.js";
 import type { Tx } from "./store.js";
 import { iso } from "./task-view.js";
 
@@ -28,14 +28,14 @@ export async function grantScopes(
   context: Context,
   wanted: readonly Wanted[],
   { session, project, intent, leaseSeconds, task }: ScopeGrant,
-): Promise<ScopeClaimRow[]> {
+): Promise<GrantedScope[]> {
   const { tx, nowMs } = context;
   const drawn = new Map<string, number>();
   for (const namespace of new Set(wanted.map((each) => each.namespace))) {
     const count = wanted.filter((each) => each.namespace === namespace).length;
     drawn.set(namespace, (await tx.leases.drawScopeFences(namespace, count)) - count);
   }
-  const granted: ScopeClaimRow[] = [];
+  const granted: GrantedScope[] = [];
   for (const { scope, mode, namespace } of wanted) {
     const fence = (drawn.get(namespace) ?? 0) + 1;
     drawn.set(namespace, fence);
@@ -62,10 +62,9 @@ export async function grantScopes(
       ended_at: null,
       ended_how: null,
     };
-    const seq = await tx.leases.grantScope(row);
+    await tx.leases.grantScope(row);
     granted.push({
       ...row,
-      seq,
       until: task?.untilMs ?? row.lease_until ?? 0,
       session_expires_at: session.expires_at,
       agent_name: context.agent.name,
@@ -109,8 +108,8 @@ async function ended(tx: Tx, rows: readonly ScopeClaimRow[], at: number, how: Sc
 
 /** What a task's lease held of names ends with it; the task's own event says so. */
 export async function endScopesOf(tx: Tx, task: TaskRow, how: ScopeEnd): Promise<void> {
-  const rows = await tx.scopes.ofTask(task);
-  if (rows.length > 0) await ended(tx, rows, tx.nowMs, how);
+  // Sent together: a database far away is waited for once.
+  await Promise.all([tx.leases.endScopesOf(task.id, tx.nowMs, how), tx.scopes.unparkBehind(task.id)]);
 }
 
 /** Ends claims by call or by force; each has its event. */
@@ -167,7 +166,7 @@ export async function tellLost(tx: Tx, row: ScopeClaimRow, reason: ScopeEnd, mes
 export async function scopeEvent(
   tx: Tx,
   type: string,
-  row: ScopeClaimRow,
+  row: GrantedScope,
   data: object,
   by: Pick<Context, "agent" | "session"> | null,
 ): Promise<void> {

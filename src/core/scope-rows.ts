@@ -50,6 +50,9 @@ export interface ScopeClaimRow extends StoredScopeClaim {
   readonly branch: string | null;
 }
 
+/** A claim just granted: what its place in the store is, nobody needs to know. */
+export type GrantedScope = Omit<ScopeClaimRow, "seq">;
+
 /** Where in the index all stands that may overlap a name: at one of these keys, or from one key up to another. */
 export interface Near {
   readonly at: readonly string[];
@@ -106,6 +109,8 @@ export interface ScopeVerbs {
   declaredNear(namespace: string, near: Near): Awaitable<DeclaredRow[]>;
   /** Lets ready tasks sleep until the claim has ended, or until that time at the latest. */
   park(taskSeqs: readonly number[], claimSeq: number, untilMs: number): Awaitable<void>;
+  /** Wakes what sleeps because of claims that the task had. */
+  unparkBehind(taskId: string): Awaitable<number>;
   /** Wakes what sleeps because of these claims; how many tasks. */
   unpark(claimSeqs: readonly number[]): Awaitable<number>;
   /** Tasks of the filter that sleep so, in front of `before`: the first in hand-out order, and how many up to `counted`. */
@@ -129,9 +134,11 @@ export type ScopeRenewal = Pick<StoredScopeClaim, "mode" | "nested" | "intent" |
 export interface ScopeLeaseVerbs {
   /** Draws so many fences of the namespace, and returns the last. */
   drawScopeFences(namespace: string, count: number): Awaitable<number>;
-  grantScope(row: Omit<StoredScopeClaim, "seq">): Awaitable<number>;
+  grantScope(row: Omit<StoredScopeClaim, "seq">): Awaitable<void>;
   /** Only while it lives. */
   renewScope(row: StoredScopeClaim, nowMs: number, becomes: ScopeRenewal): Awaitable<boolean>;
+  /** All that lives by the lease of a task. */
+  endScopesOf(taskId: string, at: number, how: ScopeEnd): Awaitable<void>;
   /** Those that have not ended yet; how many that were. */
   endScopes(seqs: readonly number[], at: number, how: ScopeEnd): Awaitable<number>;
 }

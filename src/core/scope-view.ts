@@ -1,10 +1,10 @@
 import type { ClaimRow } from "../contract/claim-row.js";
 import { scopeEndMs } from "./scope-conflicts.js";
-import type { ScopeClaimRow } from "./scope-rows.js";
+import type { GrantedScope } from "./scope-rows.js";
 import { iso } from "./task-view.js";
 
 /** A claim of a name as a row of the claims table. */
-export function scopeClaimView(row: ScopeClaimRow, nowMs: number): ClaimRow {
+export function scopeClaimView(row: GrantedScope, nowMs: number): ClaimRow {
   const endMs = row.ended_at ?? scopeEndMs(row);
   return {
     id: row.id,

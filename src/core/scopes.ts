@@ -6,11 +6,20 @@ import { cursorAfter, pageOf } from "./cursor.js";
 import { holds, leaseSecondsOf } from "./leases.js";
 import { noticesOf } from "./notices.js";
 import { projectOf } from "./projects.js";
-import { type Asker, type Conflict, isInTheWay, isLive, overlapping, scopeConflict } from "./scope-conflicts.js";
+import {
+  type Asker,
+  type Conflict,
+  type Found,
+  isInTheWay,
+  isLive,
+  lookAround,
+  overlapping,
+  scopeConflict,
+} from "./scope-conflicts.js";
 import { grantScopes, lapseScopes, renewScope, type ScopeGrant, scopeEvent } from "./scope-leases.js";
 import { namespaceOf, nearTo, scopeOf, type Wanted, wantedOf } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
-import type { ScopeClaimRow } from "./scope-rows.js";
+import type { GrantedScope, ScopeClaimRow } from "./scope-rows.js";
 import { scopeClaimView } from "./scope-view.js";
 import { refuseLost } from "./stale-writes.js";
 import { taskState } from "./task-state.js";
@@ -48,14 +57,14 @@ export async function claimAll(
   context: Context,
   wanted: readonly Wanted[],
   grant: ScopeGrant,
-): Promise<ScopeClaimRow[]> {
-  await context.tx.scopes.alone(wanted.map(({ namespace }) => namespace));
+): Promise<GrantedScope[]> {
   const asker: Asker = { session: grant.session, taskId: grant.task?.id ?? null };
   const conflicts: Conflict[] = [];
   const dead = new Map<number, ScopeClaimRow>();
   const own = new Map<string, ScopeClaimRow>();
-  for (const each of wanted) {
-    const found = await overlapping(context, each);
+  const around = await lookAround(context, wanted);
+  for (const [at, each] of wanted.entries()) {
+    const found = around[at] as Found;
     for (const row of found.dead) dead.set(row.seq, row);
     for (const row of found.live) {
       if (isSame(row, each, grant)) own.set(each.scope.key, row);
@@ -68,10 +77,10 @@ export async function claimAll(
   await lapseScopes(context.tx, [...dead.values()]);
   const granted = new Map((await grantScopes(context, fresh, grant)).map((row) => [row.key, row]));
   for (const row of granted.values()) await claimedEvent(context, row);
-  const claims: ScopeClaimRow[] = [];
+  const claims: GrantedScope[] = [];
   for (const { scope, mode } of wanted) {
     const held = own.get(scope.key);
-    claims.push(held ? await again(context, held, mode, grant) : (granted.get(scope.key) as ScopeClaimRow));
+    claims.push(held ? await again(context, held, mode, grant) : (granted.get(scope.key) as GrantedScope));
   }
   return claims;
 }
@@ -96,7 +105,7 @@ async function again(
   return renewed;
 }
 
-async function claimedEvent(context: Context, row: ScopeClaimRow, data: object = {}): Promise<void> {
+async function claimedEvent(context: Context, row: GrantedScope, data: object = {}): Promise<void> {
   const { intent, lease_seconds } = row;
   await scopeEvent(context.tx, "scope.claimed", row, { intent, lease_seconds, ...data }, context);
 }

@@ -3,9 +3,9 @@ import type { Context } from "./context.js";
 import { grant } from "./leases.js";
 import { titled } from "./quoted.js";
 import type { ProjectRow, TaskRow } from "./rows.js";
-import { type Conflict, isInTheWay, overlapping, scopeConflict, scopeEndMs } from "./scope-conflicts.js";
+import { type Conflict, type Found, isInTheWay, lookAround, scopeConflict, scopeEndMs } from "./scope-conflicts.js";
 import { indexKey } from "./scope-keys.js";
-import { endScopes, grantScopes, lapseScopes } from "./scope-leases.js";
+import { endScopes, grantScopes } from "./scope-leases.js";
 import { nearTo, type Wanted, wantedOf } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
 import type { DeclaredRow, ScopeClaimRow } from "./scope-rows.js";
@@ -51,14 +51,13 @@ async function declared(context: Context, row: TaskRow): Promise<Wanted[]> {
 export async function inTheWayOf(context: Context, row: TaskRow): Promise<Conflict[]> {
   if (row.scopes === null) return [];
   const wanted = await declared(context, row);
-  await context.tx.scopes.alone(wanted.map(({ namespace }) => namespace));
   const asker = { session: context.session, taskId: row.id };
-  const conflicts: Conflict[] = [];
-  for (const each of wanted) {
-    const { live } = await overlapping(context, each);
-    for (const holder of live) if (isInTheWay(holder, each, asker)) conflicts.push({ wanted: each, holder });
-  }
-  return conflicts;
+  const around = await lookAround(context, wanted);
+  return wanted.flatMap((each, at) =>
+    (around[at] as Found).live
+      .filter((holder) => isInTheWay(holder, each, asker))
+      .map((holder) => ({ wanted: each, holder })),
+  );
 }
 
 /** Grants a task whose scopes are free, and these with it: they live by its lease, and end with it (R16). */
@@ -69,11 +68,10 @@ export async function grantWithScopes(context: Context, row: TaskRow, leaseSecon
 }
 
 /** Claims names for a task that is held, under its lease. */
-async function claimFor(context: Context, row: TaskRow, wanted: readonly Wanted[]): Promise<ScopeClaimRow[]> {
+async function claimFor(context: Context, row: TaskRow, wanted: readonly Wanted[]): Promise<void> {
   const untilMs = taskState(row, context.nowMs).leaseEndMs ?? context.nowMs;
   const session = await context.holder();
-  for (const each of wanted) await lapseScopes(context.tx, (await overlapping(context, each)).dead);
-  return grantScopes(context, wanted, {
+  await grantScopes(context, wanted, {
     session,
     project: { id: row.project_id },
     intent: titled(row.content),

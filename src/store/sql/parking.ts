@@ -5,7 +5,7 @@ import type { Db } from "./db.js";
 
 const DECLARED = ["task_seq", "place", "namespace", "scope", "kind", "key", "index_key", "mode"] as const;
 
-type Parking = "declare" | "declaredNear" | "park" | "unpark" | "passedOver";
+type Parking = "declare" | "declaredNear" | "park" | "unpark" | "unparkBehind" | "passedOver";
 
 /** Tasks that declare scopes, and sleep while these aren't free. */
 export function parking(db: Db): Pick<ScopeVerbs, Parking> {
@@ -16,6 +16,15 @@ export function parking(db: Db): Pick<ScopeVerbs, Parking> {
     await db.run(`UPDATE tasks SET queue = ${queue}, ${set} WHERE seq IN (${numbersOf})`, seqs);
     await db.run(`UPDATE task_labels SET queue = ${queue} WHERE seq IN (${numbersOf})`, seqs);
     for (const { id } of rows) db.kept.drop(id);
+  };
+  const wake = async (claims: string, value: SqlValue) => {
+    const rows = await db.all<{ seq: number; id: string }>(
+      `SELECT t.seq, t.id FROM tasks t WHERE t.parked_by IN (${claims}) AND t.status = 'open'
+       AND t.queue = ${QUEUE.sleeping} ORDER BY t.seq ${db.locks ? "FOR UPDATE OF t" : ""}`,
+      value,
+    );
+    await move(rows, "wakes_at = NULL, parked_by = NULL", QUEUE.ready);
+    return rows.length;
   };
   // What another node's transaction has in hand is left to it.
   const locked = db.locks ? "FOR UPDATE OF t SKIP LOCKED" : "";
@@ -42,15 +51,8 @@ export function parking(db: Db): Pick<ScopeVerbs, Parking> {
       );
       await move(rows, `wakes_at = ${untilMs}, parked_by = ${claimSeq}`, QUEUE.sleeping);
     },
-    async unpark(claimSeqs) {
-      const rows = await db.all<{ seq: number; id: string }>(
-        `SELECT t.seq, t.id FROM tasks t WHERE t.parked_by IN (${numbersOf}) AND t.status = 'open'
-         AND t.queue = ${QUEUE.sleeping} ORDER BY t.seq ${db.locks ? "FOR UPDATE OF t" : ""}`,
-        JSON.stringify(claimSeqs),
-      );
-      await move(rows, "wakes_at = NULL, parked_by = NULL", QUEUE.ready);
-      return rows.length;
-    },
+    unpark: (claimSeqs) => wake(numbersOf, JSON.stringify(claimSeqs)),
+    unparkBehind: (taskId) => wake("SELECT c.seq FROM scope_claims c WHERE c.task_id = ?", taskId),
     async passedOver({ workspaceId, projectId, agentId, labels, plan }, before, { shown, counted }) {
       const where = ["t.workspace_id = ? AND t.parked_by IS NOT NULL AND t.queue = 2 AND t.assigned_to IN ('', ?)"];
       const params: SqlValue[] = [workspaceId, agentId];

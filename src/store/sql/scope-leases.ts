@@ -1,5 +1,5 @@
 import type { ScopeLeaseVerbs } from "../../core/scope-rows.js";
-import { after, type Db } from "./db.js";
+import { after, type Db, done } from "./db.js";
 
 const COLUMNS = [
   "id",
@@ -37,7 +37,7 @@ export function scopeLeaseVerbs(db: Db): ScopeLeaseVerbs {
         ),
         (row) => row?.fence ?? count,
       ),
-    grantScope: (row) => db.insert("scope_claims", COLUMNS, row),
+    grantScope: (row) => db.append("scope_claims", COLUMNS, row),
     // The last word on the right stands in the statement that uses it (R3): the claim's own clock, and its session's.
     renewScope: (row, nowMs, becomes) =>
       after(
@@ -56,6 +56,15 @@ export function scopeLeaseVerbs(db: Db): ScopeLeaseVerbs {
           nowMs,
         ),
         (changed) => changed === 1,
+      ),
+    endScopesOf: (taskId, at, how) =>
+      done(
+        db.run(
+          "UPDATE scope_claims SET ended_at = ?, ended_how = ? WHERE ended_at IS NULL AND task_id = ?",
+          at,
+          how,
+          taskId,
+        ),
       ),
     endScopes: (seqs, at, how) =>
       db.run(

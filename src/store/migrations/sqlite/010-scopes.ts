@@ -19,7 +19,7 @@ CREATE TABLE scope_claims (
 CREATE INDEX scope_claims_names ON scope_claims (namespace, index_key) WHERE ended_at IS NULL;
 CREATE INDEX scope_claims_session ON scope_claims (holder_session) WHERE ended_at IS NULL;
 CREATE INDEX scope_claims_agent ON scope_claims (holder_agent) WHERE ended_at IS NULL;
-CREATE INDEX scope_claims_task ON scope_claims (task_id) WHERE ended_at IS NULL AND task_id IS NOT NULL;
+CREATE INDEX scope_claims_task ON scope_claims (task_id) WHERE task_id IS NOT NULL;
 CREATE INDEX scope_claims_due ON scope_claims (lease_until) WHERE ended_at IS NULL AND lease_until IS NOT NULL;
 CREATE INDEX scope_claims_held ON scope_claims (workspace_id, seq) WHERE ended_at IS NULL;
 CREATE INDEX scope_claims_past ON scope_claims (namespace, index_key, seq);

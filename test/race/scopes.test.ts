@@ -1,0 +1,41 @@
+import { describe, expect, test } from "vitest";
+import { limit, rounds } from "../support/campaign.js";
+import { type Actor, FreshStore } from "../support/fresh-store.js";
+import { CHAIN } from "../support/scope-chain.js";
+
+/** Field reports here: C04 (two overlapping claims at one instant). */
+
+describe("sessions that reach at one instant for scopes along one chain (R31, R32)", () => {
+  test(
+    "of three nodes, or processes, one alone wins each round when it is to be exclusive; all when shared",
+    async () => {
+      const fresh = await FreshStore.open();
+      const stores = [fresh.store, await fresh.another(), await fresh.another()];
+      const agents: Actor[] = [];
+      for (let nth = 0; nth < CHAIN.length; nth += 1) agents.push(await fresh.worker(`agent-${nth}`));
+      const fences: number[] = [];
+      const round = async (mode: "exclusive" | "shared") => {
+        const claims = await Promise.allSettled(
+          agents.map((agent, nth) => {
+            const input = { scopes: [CHAIN[nth] as string], mode, intent: "race" };
+            return fresh.ask("claim_scopes", input, agent, stores[nth % stores.length]);
+          }),
+        );
+        const granted = claims.flatMap((each) => (each.status === "fulfilled" ? each.value.claims : []));
+        const codes = claims.flatMap((each) => (each.status === "rejected" ? [each.reason.code] : []));
+        fences.push(...granted.map(({ fence }) => fence).sort((a, b) => a - b));
+        const open = await fresh.ask("list_claims", {}, fresh.root);
+        expect(open.map(({ id }) => id).sort()).toEqual(granted.map(({ id }) => id).sort());
+        for (const agent of agents) await fresh.ask("release_scopes", { all: true }, agent);
+        return { granted: granted.length, codes: [...new Set(codes)] };
+      };
+      for (let nth = 0; nth < rounds(20, 200); nth += 1)
+        expect(await round("exclusive")).toEqual({ granted: 1, codes: ["scope_conflict"] });
+      for (let nth = 0; nth < rounds(5, 50); nth += 1)
+        expect(await round("shared")).toEqual({ granted: CHAIN.length, codes: [] });
+      expect(fences).toEqual([...new Set(fences)].sort((a, b) => a - b));
+      for (const store of stores.slice(1)) await store.close();
+    },
+    limit(120_000),
+  );
+});
