@@ -66,11 +66,14 @@ async function drain(fresh: FreshStore, workers: readonly Actor[], how: Drain): 
       for (const file of files) rmSync(file);
       left -= 1;
       await fresh.ask("complete_task", { task_id: task.id, lease_id: task.lease_id as string }, worker);
+      // Who waits when there is nothing more does so for a second.
+      doneAt = performance.now();
     }
   };
   const startedAt = performance.now();
+  let doneAt = startedAt;
   await Promise.all(workers.map(work));
-  return (performance.now() - startedAt) / how.tasks;
+  return (doneAt - startedAt) / how.tasks;
 }
 
 /** From the log: at no instant two tasks were held whose scopes overlap, and each was done once. */
