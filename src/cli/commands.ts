@@ -160,6 +160,22 @@ export const commands: readonly CommandRow[] = [
     examples: [`dibs task blockers ${ID}`, `dibs task blockers ${ID} --which dependents`],
   },
   {
+    words: "task delegate",
+    operation: "delegate_task",
+    positionals: ["task_id", "content"],
+    fields: brief,
+    examples: [
+      `dibs task delegate ${ID} "Review the migration" --assigned-to-agent-id 77aa…`,
+      `dibs task delegate ${ID} "Write the docs" --label docs --handoff "merge when they are there"`,
+    ],
+  },
+  {
+    words: "task chain",
+    operation: "get_task_chain",
+    positionals: ["task_id"],
+    examples: [`dibs task chain ${ID}`],
+  },
+  {
     words: "task comment",
     operation: "add_comment",
     positionals: ["task_id", "body"],

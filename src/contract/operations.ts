@@ -1,5 +1,6 @@
 import { agentOperations } from "./agent.js";
 import { claimOperations } from "./claim.js";
+import { delegationOperations } from "./delegation.js";
 import { dependencyOperations } from "./dependency.js";
 import { noticeOperations } from "./notice.js";
 import type { Operation } from "./operation.js";
@@ -15,6 +16,7 @@ export const operations = {
   ...taskWorkOperations,
   ...taskRecordOperations,
   ...dependencyOperations,
+  ...delegationOperations,
   ...planOperations,
   ...recurrenceOperations,
   ...claimOperations,

@@ -1,6 +1,7 @@
 import { DibsError } from "../contract/errors.js";
 import type { DependencyVerbs } from "./dependency-verbs.js";
 import type { DumpVerbs } from "./dump-verbs.js";
+import type { FamilyVerbs } from "./family-verbs.js";
 import type { PlanVerbs } from "./plan-verbs.js";
 import type { RecurrenceVerbs } from "./recurrence-verbs.js";
 import type { SessionVerbs } from "./session-verbs.js";
@@ -77,6 +78,7 @@ export interface Tx {
   readonly sessions: SessionVerbs;
   readonly tasks: TaskVerbs;
   readonly dependencies: DependencyVerbs;
+  readonly families: FamilyVerbs;
   readonly plans: PlanVerbs;
   readonly dump: DumpVerbs;
   readonly leases: LeaseVerbs;

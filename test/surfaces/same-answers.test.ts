@@ -6,6 +6,7 @@ import { cli } from "./over-cli.js";
 import { client, rest } from "./over-http.js";
 import { mcp } from "./over-mcp.js";
 import { rowsOfClaims } from "./rows-of-claims.js";
+import { rowsOfDelegations } from "./rows-of-delegations.js";
 import { rowsOfDependencies } from "./rows-of-dependencies.js";
 import { rowsOfHistory } from "./rows-of-history.js";
 import { rowsOfHolders } from "./rows-of-holders.js";
@@ -23,6 +24,7 @@ const ROWS = [
   ...rowsOfHolders,
   ...rowsOfRecords,
   ...rowsOfDependencies,
+  ...rowsOfDelegations,
   ...rowsOfPlans,
   ...rowsOfSessions,
   ...rowsOfHistory,

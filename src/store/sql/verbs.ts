@@ -5,6 +5,7 @@ import type { Db } from "./db.js";
 import { dependencyVerbs } from "./dependencies.js";
 import { dumpVerbs } from "./dump.js";
 import { eventVerbs } from "./events.js";
+import { familyVerbs } from "./families.js";
 import { leaseVerbs } from "./leases.js";
 import { noteVerbs } from "./notes.js";
 import { planVerbs } from "./plans.js";
@@ -21,6 +22,7 @@ export type Verbs = Pick<
   | "sessions"
   | "tasks"
   | "dependencies"
+  | "families"
   | "plans"
   | "dump"
   | "leases"
@@ -38,6 +40,7 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     sessions: sessionVerbs(db),
     tasks: taskVerbs(db),
     dependencies: dependencyVerbs(db),
+    families: familyVerbs(db),
     plans: planVerbs(db),
     dump: dumpVerbs(db),
     leases: leaseVerbs(db),
