@@ -19,10 +19,10 @@ const segmentsOf = (characters: string, max: number) =>
   textsOf(characters, max).filter((text) => text === "**" || !text.includes("**"));
 
 /**
- * Up to three segments of up to two characters. Names: two literals share one of 3 segments at most, else a scope with `**`
- * has 2 beside it, and the other 3; segments of 1 and 1 character beside `*`, or of a literal's 2.
+ * Up to four segments of a few. Names: two literals share one of 4 segments at most, else a scope with `**` has 3 beside it,
+ * and the other 4; what any two of these segments have in common is among a, b and ab.
  */
-const deep = new ScopeUniverse("path", rowsOf(segmentsOf("ab*", 2), 3), rowsOf(textsOf("ab", 2), 5));
+const deep = new ScopeUniverse("path", rowsOf(["a", "b", "ab", "*", "a*", "*b", "**"], 4), rowsOf(["a", "b", "ab"], 7));
 /**
  * Up to two segments of up to three characters. Names: 2 and 2 characters beside `*` in up to two segments; three segments
  * where a literal has 2 and the other 1 beside `**`, none of which meet, so 3 characters in each.
