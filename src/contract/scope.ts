@@ -5,7 +5,7 @@ import { SCOPE_KINDS, type ScopeKind, type ScopeKinds } from "./scope-kind.js";
 /**
  * The canonical form of a scope, for comparing and for a store's index: `kind:` and every segment with a slash behind it,
  * as `path:src/auth/`. So a name's key begins with the keys of all that lies above it, and a subtree is one contiguous range
- * where text is ordered bytewise. What differs within one key is the same scope.
+ * where text is ordered bytewise. Two texts with one key are one scope.
  *
  * Letter case is folded where the project says so. In a flat kind's one segment a slash is written `\`, which no segment
  * has, so that `branch:feat\pay/` doesn't lie under `branch:feat/`; and `**` is `*` there, both being any one segment.
