@@ -46,7 +46,8 @@ function breach(segment: string, fault: string, line: string, remedy: string): B
   return { segment, message: `${fault}. ${line}. ${remedy}.` };
 }
 
-const bytesOf = (text: string) => new TextEncoder().encode(text).length;
+const utf8 = new TextEncoder();
+const bytesOf = (text: string) => utf8.encode(text).length;
 
 function wholeOf({ name, shape }: ScopeKind): string {
   return shape === "tree" ? `For the whole tree write ${name}:**` : `For every ${name} write ${name}:*`;

@@ -101,7 +101,8 @@ function matches(pieces: Segment, text: string): boolean {
   let from = begin.length;
   const to = text.length - end.length;
   if (from > to || !text.startsWith(begin) || !text.endsWith(end)) return false;
-  for (const piece of pieces.slice(1, -1)) {
+  for (let index = 1; index < pieces.length - 1; index += 1) {
+    const piece = pieces[index] as string;
     const at = text.indexOf(piece, from);
     if (at < 0) return false;
     from = at + piece.length;
