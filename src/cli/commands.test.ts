@@ -13,7 +13,9 @@ const flag = (name: keyof typeof operations, field: string) => {
 
 describe("the commands", () => {
   test("reach every operation of the contract, each by one command", () => {
-    const reached = commands.flatMap((row) => [row.operation, ...(row.named ? [row.named] : [])]);
+    const reached = commands
+      .filter((row) => !row.also)
+      .flatMap((row) => [row.operation, ...(row.named ? [row.named] : [])]);
     expect(reached.sort()).toEqual(operationList.map(({ name }) => name).sort());
   });
 

@@ -26,6 +26,8 @@ export interface CommandRow {
   readonly defaults?: Readonly<Record<string, unknown>>;
   /** With `--follow` it goes on with what comes. */
   readonly follow?: true;
+  /** Another word for what a command does already. */
+  readonly also?: true;
   /** An older form, kept out of help. */
   readonly hidden?: true;
 }

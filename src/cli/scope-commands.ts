@@ -39,6 +39,7 @@ export const scopeCommands: readonly CommandRow[] = [
   {
     words: "scope list",
     operation: "list_claims",
+    also: true,
     rest: { field: "scope", optional: true },
     scopes: true,
     rows: "claim",

@@ -53,11 +53,7 @@ export const claim_scopes: Handler<Input<"claim_scopes">> = async (context, inpu
 };
 
 /** The one way to a lease on a name: locks, then the look at who is in the way, then the grants. Throws `scope_conflict`. */
-export async function claimAll(
-  context: Context,
-  wanted: readonly Wanted[],
-  grant: ScopeGrant,
-): Promise<GrantedScope[]> {
+async function claimAll(context: Context, wanted: readonly Wanted[], grant: ScopeGrant): Promise<GrantedScope[]> {
   const asker: Asker = { session: grant.session, taskId: grant.task?.id ?? null };
   const conflicts: Conflict[] = [];
   const dead = new Map<number, ScopeClaimRow>();

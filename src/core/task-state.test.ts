@@ -74,9 +74,11 @@ describe("the one definition of a task's state (R1, R14, R20)", () => {
 
   test("its place in the queue is asleep until its time", () => {
     const at = (not_before: number | null, open_blockers = 0) => queuePlace({ not_before, open_blockers }, NOW);
-    expect(at(NOW + 1)).toEqual({ queue: QUEUE.sleeping, wakes_at: NOW + 1 });
-    expect([at(NOW), at(null)]).toEqual(Array(2).fill({ queue: QUEUE.ready, wakes_at: null }));
+    expect(at(NOW + 1)).toEqual({ queue: QUEUE.sleeping, wakes_at: NOW + 1, parked_by: null });
+    expect([at(NOW), at(null)]).toEqual(Array(2).fill({ queue: QUEUE.ready, wakes_at: null, parked_by: null }));
     // What waits for others has no time of its own: whatever completes the last of them moves it.
-    expect([at(NOW + 1, 1), at(null, 2)]).toEqual(Array(2).fill({ queue: QUEUE.blocked, wakes_at: null }));
+    expect([at(NOW + 1, 1), at(null, 2)]).toEqual(
+      Array(2).fill({ queue: QUEUE.blocked, wakes_at: null, parked_by: null }),
+    );
   });
 });

@@ -94,8 +94,34 @@ export function showTask(task: Row, look: Look): Shown {
   };
 }
 
+const holding = (row: Row) => (row.kind === "task" ? row.task_id : quote(row.scope));
+
+export function showScopes({ claims }: { readonly claims: readonly Row[] }, look: Look): Shown {
+  const named = claims.map((row) => `${quote(row.scope)} (fence ${row.fence})`).join(", ");
+  const left = seconds(Math.min(...claims.map((row) => Number(row.remaining_ms))));
+  const says = `You hold ${named}: ${left} s left. session {"action":"heartbeat"} keeps them, release_scopes gives them back.`;
+  return { data: { claims: claims.map((row) => view(row, VIEWS.scope, look.textLimit)) }, says };
+}
+
+export function showChecked(body: Row, look: Look): Shown {
+  const conflicts = body.conflicts as readonly Row[];
+  const who = conflicts.map((row) => `${row.agent_name} (${quote(row.scope)})`).join(", ");
+  const says = body.free === true ? `${quote(body.scope)} is free.` : `${quote(body.scope)} is not free: ${who}.`;
+  return { data: { free: body.free, claims: conflicts.map((row) => view(row, VIEWS.scope, look.textLimit)) }, says };
+}
+
+export function showReleased(body: Row, look: Look): Shown {
+  const items = body.items as readonly Row[];
+  const kept = items.length - Number(body.released);
+  const says = `Released ${count(Number(body.released), "scope")}${kept > 0 ? `, ${kept} not: see items` : ""}.`;
+  return {
+    data: { released: body.released, items: items.map((row) => view(row, VIEWS.scopeItem, look.textLimit)) },
+    says,
+  };
+}
+
 export function showClaims(rows: readonly Row[], look: Look): Shown {
-  const lines = rows.map((row) => `${row.task_id} held by ${row.agent_name}, ${seconds(row.remaining_ms)} s left`);
+  const lines = rows.map((row) => `${holding(row)} held by ${row.agent_name}, ${seconds(row.remaining_ms)} s left`);
   const data = { claims: rows.map((row) => view(row, VIEWS.claim, look.textLimit)), ...paging(look) };
   return { data, says: listWords("claim", lines, "who_holds", look) };
 }

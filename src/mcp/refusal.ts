@@ -4,6 +4,8 @@ import { agentTextFields, type Row, VIEWS, type View, view } from "./views.js";
 import { plain } from "./wording.js";
 
 const TEXT_LIMIT = 100;
+/** Of more `conflicts_count` says how many there are. */
+const CONFLICTS_SHOWN = 5;
 const CLAIMS_MAX = 3;
 const MISTAKES_MAX = 10;
 
@@ -45,6 +47,11 @@ export function answer(data: View, says: string, isError = false): CallToolResul
 function compactDetails(details: Row, names: Readonly<Record<string, string>>): View {
   const compact: View = { ...details };
   if (compact.holder) compact.holder = view(compact.holder as Row, VIEWS.claim, TEXT_LIMIT);
+  if (Array.isArray(compact.conflicts)) {
+    compact.conflicts = (compact.conflicts as Row[])
+      .slice(0, CONFLICTS_SHOWN)
+      .map((row) => ({ ...row, holder: view(row.holder as Row, VIEWS.claim, TEXT_LIMIT) }));
+  }
   if (Array.isArray(compact.claims)) {
     compact.claims = compact.claims.slice(0, CLAIMS_MAX).map((row) => view(row, VIEWS.claim, TEXT_LIMIT));
   }

@@ -164,8 +164,27 @@ export const TOOLS: readonly Tool[] = [
     output: { tasks: rows(VIEWS.listed), next_cursor: text, task: record("All fields."), why: record(VIEWS.why) },
   },
   {
+    name: "claim_scopes",
+    description:
+      "Before you touch files, branches, ports, databases …: claim their names (path:src/auth, port:3000) under a lease, all or none. Refused with who holds what overlaps. A task's declared scopes come with the task.",
+    repeats: true,
+    fronts: [
+      { operation: operations.check_scope, ...having("scope"), show: answers.showChecked },
+      { operation: operations.claim_scopes, ...lacking("scope"), show: answers.showScopes },
+    ],
+    hints: { ttl_seconds: "Default 300; session heartbeat renews.", scope: "Only look who is in the way." },
+    output: { claims: rows(VIEWS.scope), free: { type: "boolean" } },
+  },
+  {
+    name: "release_scopes",
+    description: "Give claimed scopes back: scopes, claim_ids or all.",
+    repeats: true,
+    fronts: [{ operation: operations.release_scopes, ...always, show: answers.showReleased }],
+    output: { released: { type: "integer" }, items: rows(VIEWS.scopeItem) },
+  },
+  {
     name: "who_holds",
-    description: "Who holds what now, since when and until when.",
+    description: "Who holds what now, since when and until when; at or under a scope, if one is named.",
     reads: true,
     fronts: [
       {

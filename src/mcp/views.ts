@@ -62,6 +62,7 @@ export const VIEWS = {
   created: ["id", "content"],
   /** A row of what is held; also the holder inside a refusal. */
   claim: [
+    "scope",
     "task_id",
     "intent",
     "agent_id",
@@ -73,6 +74,9 @@ export const VIEWS = {
     "expires_at",
     "remaining_ms",
   ],
+  /** A scope just claimed, or one in the way. */
+  scope: ["id", "scope", "mode", "agent_name", "intent", "fence", "expires_at", "remaining_ms"],
+  scopeItem: ["claim_id", "scope", "outcome", "reason"],
   session: [
     "id",
     "agent_name",
@@ -123,6 +127,7 @@ const AGENT_TEXT: ReadonlySet<string> = new Set([
   "findings",
   "client",
   "branch",
+  "scope",
   "host",
   "cwd",
   "worktree",

@@ -43,6 +43,9 @@ const INPUT: Record<string, unknown> = {
   url: "https://example.com",
   state: "working",
   reason: "because",
+  scopes: ["path:x"],
+  scope: "path:x",
+  intent: "x",
 };
 /** Fields that would make the call about something else than what is tried. */
 const LEFT_OUT: Record<string, readonly string[]> = {

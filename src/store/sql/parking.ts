@@ -53,6 +53,13 @@ export function parking(db: Db): Pick<ScopeVerbs, Parking> {
     },
     unpark: (claimSeqs) => wake(numbersOf, JSON.stringify(claimSeqs)),
     unparkBehind: (taskId) => wake("SELECT c.seq FROM scope_claims c WHERE c.task_id = ?", taskId),
+    ...passedOver(db),
+  };
+}
+
+/** What claims skip, for whoever asks what they skipped. */
+function passedOver(db: Db): Pick<ScopeVerbs, "passedOver"> {
+  return {
     async passedOver({ workspaceId, projectId, agentId, labels, plan }, before, { shown, counted }) {
       const where = ["t.workspace_id = ? AND t.parked_by IS NOT NULL AND t.queue = 2 AND t.assigned_to IN ('', ?)"];
       const params: SqlValue[] = [workspaceId, agentId];
