@@ -1,5 +1,7 @@
 import type { OperationName } from "../contract/operations.js";
 import { brief } from "./brief-task.js";
+import { evidenceCommands } from "./evidence-commands.js";
+import type { FromGit } from "./from-git.js";
 import { planCommands } from "./plan-commands.js";
 import { recurrenceCommands } from "./recurrence-commands.js";
 import type { Noun } from "./rows.js";
@@ -20,6 +22,8 @@ export interface CommandRow {
   readonly defaults?: Readonly<Record<string, unknown>>;
   /** With `--follow` it goes on with what comes. */
   readonly follow?: true;
+  /** Takes what isn't given from the git repository around it. */
+  readonly fromGit?: FromGit;
   /** An older form, kept out of help. */
   readonly hidden?: true;
 }
@@ -88,7 +92,11 @@ export const commands: readonly CommandRow[] = [
     words: "task complete",
     operation: "complete_task",
     ...task,
-    examples: [`dibs task complete ${ID} --result '{"commit":"1f3c"}'`],
+    fromGit: "said",
+    examples: [
+      `dibs task complete ${ID} --result '{"pages":12}'`,
+      `dibs task complete ${ID} --verdict pass   # in a git repository: at its commit and branch`,
+    ],
   },
   {
     words: "task fail",
@@ -192,6 +200,7 @@ export const commands: readonly CommandRow[] = [
     rows: "history",
     examples: [`dibs task history ${ID}`],
   },
+  ...evidenceCommands,
   ...planCommands,
   {
     words: "agent add",
@@ -272,6 +281,7 @@ export const commands: readonly CommandRow[] = [
 export const groups: Readonly<Record<string, string>> = {
   task: "Tasks: add, find, claim, keep, finish.",
   plan: "Plans: named sets of tasks that wait for each other.",
+  head: "Heads of branches: where they are, so that verdicts on older commits read stale.",
   agent: "Agents and their keys.",
   session: "Sessions: who works, and holds what it claimed.",
   project: "Projects: a queue of its own per repository.",

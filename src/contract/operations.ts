@@ -6,6 +6,8 @@ import type { Operation } from "./operation.js";
 import { planOperations } from "./plan.js";
 import { recurrenceOperations } from "./recurrence.js";
 import { sessionOperations } from "./session.js";
+import { contextOperations } from "./task-context.js";
+import { evidenceOperations } from "./task-evidence.js";
 import { taskRecordOperations } from "./task-records.js";
 import { taskWorkOperations } from "./task-work.js";
 import { workspaceOperations } from "./workspace.js";
@@ -14,6 +16,8 @@ import { workspaceOperations } from "./workspace.js";
 export const operations = {
   ...taskWorkOperations,
   ...taskRecordOperations,
+  ...contextOperations,
+  ...evidenceOperations,
   ...dependencyOperations,
   ...planOperations,
   ...recurrenceOperations,

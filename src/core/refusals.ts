@@ -2,6 +2,7 @@ import { DibsError } from "../contract/errors.js";
 import { blockedByOthers } from "./blockers.js";
 import type { Context } from "./context.js";
 import { quoted } from "./quoted.js";
+import { judgementOf } from "./required-verdict.js";
 import type { TaskRow } from "./rows.js";
 import { type TaskState, taskState } from "./task-state.js";
 import { ATTEMPTS_EXHAUSTED, claimView, iso } from "./task-view.js";
@@ -37,10 +38,11 @@ async function closed(context: Context, row: TaskRow, state: TaskState): Promise
   const name = by === null ? null : ((await context.tx.agents.byId(context.workspaceId, by))?.name ?? by);
   const at = unnoticed ? state.leaseEndMs : row.closed_at;
   const reason = exhausted ? ATTEMPTS_EXHAUSTED : row.failure_reason;
+  const judged = state.status === "completed" ? await judgementOf(context, row) : "";
   const why = state.status === "failed" && reason !== null ? ` (${reason})` : "";
   return new DibsError(
     "task_closed",
-    `${quoted(row)} is ${state.status}${why}${name === null ? "" : ` by ${name}`}${at === null ? "" : ` since ${iso(at)}`}.`,
+    `${quoted(row)} is ${state.status}${why}${name === null ? "" : ` by ${name}`}${at === null ? "" : ` since ${iso(at)}`}${judged}.`,
     {
       status: state.status,
       by,

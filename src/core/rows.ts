@@ -119,6 +119,9 @@ export interface TaskRow {
   has_dependents: number;
   /** The slug of its plan in its project. */
   plan: string | null;
+  requires_verdict: number;
+  /** As it was last written; `contextVersionOf` knows of contexts that came with their task. */
+  context_version: number;
   state: string | null;
   // The lease: written by the leases' verbs only.
   lease_id: string | null;
@@ -140,6 +143,9 @@ export interface TaskRow {
   handoff_note: string | null;
   failure_reason: string | null;
   result: string | null;
+  /** JSON: core/evidence.ts. */
+  evidence: string | null;
+  verdict: string | null;
   cancel_reason: string | null;
   /** The end of the holding session, which ends the lease too (R1). */
   session_expires_at: number | null;
@@ -176,7 +182,7 @@ export type NewTaskRow = Pick<
   | "labels"
   | "context"
 > &
-  Partial<Pick<TaskRow, "recurrence_id" | "tick_at">>;
+  Partial<Pick<TaskRow, "recurrence_id" | "tick_at" | "requires_verdict">>;
 
 /** What tells a task's state at an instant. */
 export type StateColumns = Pick<

@@ -1,6 +1,8 @@
 import { DibsError } from "../contract/errors.js";
+import type { ContextVerbs } from "./context-verbs.js";
 import type { DependencyVerbs } from "./dependency-verbs.js";
 import type { DumpVerbs } from "./dump-verbs.js";
+import type { HeadVerbs } from "./head-verbs.js";
 import type { PlanVerbs } from "./plan-verbs.js";
 import type { RecurrenceVerbs } from "./recurrence-verbs.js";
 import type { SessionVerbs } from "./session-verbs.js";
@@ -78,6 +80,8 @@ export interface Tx {
   readonly tasks: TaskVerbs;
   readonly dependencies: DependencyVerbs;
   readonly plans: PlanVerbs;
+  readonly contexts: ContextVerbs;
+  readonly heads: HeadVerbs;
   readonly dump: DumpVerbs;
   readonly leases: LeaseVerbs;
   readonly claims: ClaimVerbs;

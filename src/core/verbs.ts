@@ -166,6 +166,10 @@ export type TaskChange = Partial<
     | "result"
     | "cancel_reason"
     | "attempts"
+    | "requires_verdict"
+    | "context_version"
+    | "evidence"
+    | "verdict"
   >
 >;
 

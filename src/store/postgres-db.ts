@@ -22,7 +22,8 @@ const POSTGRES: Dialect = {
 };
 
 /** What waits to be written to these is written before anything reads them. */
-const GATHERED = /\b(tasks|task_texts|task_labels|notices|comments|links|remembered|plans|plan_steps)\b/;
+const GATHERED =
+  /\b(tasks|task_texts|task_labels|notices|comments|context_versions|links|remembered|plans|plan_steps)\b/;
 /** Events wait for a statement that reads them, or for the commit: with them the workspace's commits are locked. */
 const EVENTS = /\bevents\b/;
 

@@ -5,6 +5,7 @@ import { dependencies } from "./migrations/postgres/002-dependencies.js";
 import { sessionFamilies } from "./migrations/postgres/003-session-families.js";
 import { recurrences } from "./migrations/postgres/004-recurrences.js";
 import { plans } from "./migrations/postgres/005-plans.js";
+import { evidence } from "./migrations/postgres/007-evidence.js";
 import { translatePostgresFault } from "./postgres-faults.js";
 import { PostgresPool } from "./postgres-pool.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
@@ -25,6 +26,8 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
   { sql: recurrences, worksFor: 2 },
   // Code that knows no plans takes and ends their tasks as any other.
   { sql: plans, worksFor: 2 },
+  // Code that knows no verdicts asks for none, and changes a context without keeping how it was: while such nodes are there.
+  { sql: evidence, worksFor: 2 },
 ];
 
 /** Any number: whoever migrates holds it, so that nodes that start together migrate once. */

@@ -43,6 +43,10 @@ const INPUT: Record<string, unknown> = {
   url: "https://example.com",
   state: "working",
   reason: "because",
+  verdict: "pass",
+  branch: "main",
+  commit: "a".repeat(40),
+  context: { a: 1 },
 };
 /** Fields that would make the call about something else than what is tried. */
 const LEFT_OUT: Record<string, readonly string[]> = {

@@ -7,6 +7,7 @@ import { client, rest } from "./over-http.js";
 import { mcp } from "./over-mcp.js";
 import { rowsOfClaims } from "./rows-of-claims.js";
 import { rowsOfDependencies } from "./rows-of-dependencies.js";
+import { rowsOfEvidence } from "./rows-of-evidence.js";
 import { rowsOfHistory } from "./rows-of-history.js";
 import { rowsOfHolders } from "./rows-of-holders.js";
 import { rowsOfPeople } from "./rows-of-people.js";
@@ -22,6 +23,7 @@ const ROWS = [
   ...rowsOfClaims,
   ...rowsOfHolders,
   ...rowsOfRecords,
+  ...rowsOfEvidence,
   ...rowsOfDependencies,
   ...rowsOfPlans,
   ...rowsOfSessions,

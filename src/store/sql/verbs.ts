@@ -1,10 +1,12 @@
 import type { Tx } from "../../core/store.js";
 import { agentVerbs } from "./agents.js";
 import { claimVerbs } from "./claims.js";
+import { contextVerbs } from "./contexts.js";
 import type { Db } from "./db.js";
 import { dependencyVerbs } from "./dependencies.js";
 import { dumpVerbs } from "./dump.js";
 import { eventVerbs } from "./events.js";
+import { headVerbs } from "./heads.js";
 import { leaseVerbs } from "./leases.js";
 import { noteVerbs } from "./notes.js";
 import { planVerbs } from "./plans.js";
@@ -22,6 +24,8 @@ export type Verbs = Pick<
   | "tasks"
   | "dependencies"
   | "plans"
+  | "contexts"
+  | "heads"
   | "dump"
   | "leases"
   | "claims"
@@ -39,6 +43,8 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     tasks: taskVerbs(db),
     dependencies: dependencyVerbs(db),
     plans: planVerbs(db),
+    contexts: contextVerbs(db),
+    heads: headVerbs(db),
     dump: dumpVerbs(db),
     leases: leaseVerbs(db),
     claims: claimVerbs(db),
