@@ -17,8 +17,8 @@ type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
  */
 export const judge_task: Handler<Input<"judge_task">> = async (context, input) => {
   const row = await taskOf(context, input.task_id);
-  if (!saysSomething(input)) throw invalidInput("verdict", "is required, or evidence: say one of them");
   const { change, told } = judgedBy(context, row, input);
+  if (!saysSomething(input)) throw invalidInput("verdict", "is required, or evidence: say one of them");
   await reportHead(context, row, input);
   const judged = { ...change, version: row.version + 1, updated_at: context.nowMs };
   await context.tx.tasks.update(row, judged);
