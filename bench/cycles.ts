@@ -43,21 +43,23 @@ export async function embeddedCycles(path: string, workers: number, seconds: num
 export async function claimLatencies(path: string, count: number, labels?: string[]): Promise<number[]> {
   const store = await open({ store: `sqlite:${path}`, thread: true });
   const latencies: number[] = [];
-  const input = labels ? { labels } : {};
-  for (let at = 0; at < count; at += 1) {
-    const startedAt = performance.now();
-    const { task } = (await store.call(operations.claim_next_task, input, caller("worker"))).body;
-    latencies.push(performance.now() - startedAt);
-    if (!task) throw new Error(`The queue was empty after ${at} claims; the seed was meant to last.`);
-    const done = { task_id: task.id, lease_id: task.lease_id ?? undefined };
-    await store.call(operations.complete_task, done, caller("worker"));
-    // The backlog keeps its size.
-    await store.call(
-      operations.create_task,
-      labels ? { content: "next", labels } : { content: "next" },
-      caller("worker"),
-    );
-  }
+  for (let at = 0; at < count; at += 1) latencies.push(await claimOne(store, labels));
   await store.close();
   return latencies;
+}
+
+/** The latency of one claim; its task is completed outside the measured time, and the backlog keeps its size. */
+export async function claimOne(store: OpenStore, labels?: string[]): Promise<number> {
+  const startedAt = performance.now();
+  const { task } = (await store.call(operations.claim_next_task, labels ? { labels } : {}, caller("worker"))).body;
+  const latency = performance.now() - startedAt;
+  if (!task) throw new Error("The queue was empty; its backlog was meant to last.");
+  const done = { task_id: task.id, lease_id: task.lease_id ?? undefined };
+  await store.call(operations.complete_task, done, caller("worker"));
+  await store.call(
+    operations.create_task,
+    labels ? { content: "next", labels } : { content: "next" },
+    caller("worker"),
+  );
+  return latency;
 }

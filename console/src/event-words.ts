@@ -19,6 +19,7 @@ const WORDS: Readonly<Record<string, readonly [verb: string, tone: Tone]>> = {
   "task.blocked": ["held up", "late"],
   "task.stalled": ["stalled", "hot"],
   "task.assigned": ["assigned", "faint"],
+  "task.delegated": ["delegated a part of", "far"],
   "task.commented": ["commented on", "faint"],
   "task.linked": ["linked", "faint"],
   "task.state_changed": ["says how it goes with", "far"],

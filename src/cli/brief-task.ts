@@ -5,6 +5,8 @@ export const brief = [
   "priority",
   "labels",
   "assigned_to_agent_id",
+  "accountable_agent_id",
+  "parent_task_id",
   "not_before",
   "depends_on",
   "blocked_by",

@@ -1,5 +1,6 @@
 import type { OperationName } from "../contract/operations.js";
 import { brief } from "./brief-task.js";
+import { dependencyCommands } from "./dependency-commands.js";
 import { evidenceCommands } from "./evidence-commands.js";
 import type { FromGit } from "./from-git.js";
 import { planCommands } from "./plan-commands.js";
@@ -147,26 +148,7 @@ export const commands: readonly CommandRow[] = [
     positionals: ["task_id"],
     examples: [`dibs task delete ${ID}`, `dibs task delete ${ID} --force`],
   },
-  {
-    words: "task block",
-    operation: "add_dependencies",
-    ...task,
-    examples: [`dibs task block ${ID} --depends-on 9b1c…`],
-  },
-  {
-    words: "task unblock",
-    operation: "remove_dependency",
-    positionals: ["task_id", "blocker_id"],
-    fields: brief,
-    examples: [`dibs task unblock ${ID} 9b1c…`],
-  },
-  {
-    words: "task blockers",
-    operation: "list_dependencies",
-    positionals: ["task_id"],
-    rows: "task",
-    examples: [`dibs task blockers ${ID}`, `dibs task blockers ${ID} --which dependents`],
-  },
+  ...dependencyCommands,
   {
     words: "task comment",
     operation: "add_comment",

@@ -1,6 +1,7 @@
 import type { Answer } from "../contract/operation.js";
 import type { Plan } from "../contract/plan.js";
 import { cardLines } from "./card.js";
+import { chainCard } from "./chain-card.js";
 import type { CommandRow } from "./commands.js";
 import { type Failure, failureLines } from "./failure.js";
 import { planCard } from "./plan-card.js";
@@ -63,6 +64,7 @@ const NONE: Partial<Record<Noun, string>> = { claim: "Nobody holds anything.", h
 function answerLines(row: CommandRow, body: unknown, screen: Screen): string[] {
   const { task, tasks, claims, text, ...rest } = body as Row;
   if (typeof text === "string" && row.operation === "get_plan_graph") return [text.trimEnd()];
+  if (row.operation === "get_task_chain") return chainCard(body as Parameters<typeof chainCard>[0], screen);
   if (row.rows === "step") return planCard(body as Plan, screen);
   const rows = Array.isArray(body) ? body : (tasks ?? claims);
   if (Array.isArray(rows)) return listLines(row, rows as Row[], screen);

@@ -149,7 +149,7 @@ export function statusOf(row: Row): string {
   const judged = verdictWord(row);
   if (row.status === "completed" && judged !== undefined) return `completed (${judged})`;
   if (row.lapsed === true && row.status === "open") return "open (lapsed)";
-  if (row.stalled === true) return "open (stalled)";
+  if (row.stalled === true) return `${row.status} (stalled)`;
   if (row.status === "open" && (row.blocked === true || Number(row.blocked_by_count) > 0)) return "open (blocked)";
   if (row.status === "open" && row.ready === false) return "open (scheduled)";
   if (row.cancel_requested === true) return `${row.status} (cancel?)`;

@@ -83,6 +83,9 @@ export const ERRORS = {
   task_blocked: row(409, conflict, true, "The task waits for others that aren't completed.", () =>
     z.object({ blockers: linked(), blockers_count: z.number(), next: next() }),
   ),
+  task_delegated: row(409, conflict, true, "The task waits for parts of it that were given to others.", () =>
+    z.object({ children: linked(), children_count: z.number(), next: next() }),
+  ),
   task_assigned: row(409, conflict, false, "The task is assigned to somebody else.", () =>
     z.object({ assigned_to_agent_id: z.string(), next: next() }),
   ),

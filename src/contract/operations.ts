@@ -1,5 +1,6 @@
 import { agentOperations } from "./agent.js";
 import { claimOperations } from "./claim.js";
+import { delegationOperations } from "./delegation.js";
 import { dependencyOperations } from "./dependency.js";
 import { noticeOperations } from "./notice.js";
 import type { Operation } from "./operation.js";
@@ -19,6 +20,7 @@ export const operations = {
   ...contextOperations,
   ...evidenceOperations,
   ...dependencyOperations,
+  ...delegationOperations,
   ...planOperations,
   ...recurrenceOperations,
   ...claimOperations,

@@ -50,6 +50,7 @@ export const taskWorkOperations = {
       "task_closed",
       "task_scheduled",
       "task_blocked",
+      "task_delegated",
       "task_assigned",
       "reason_required",
       "lease_lost",

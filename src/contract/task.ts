@@ -39,7 +39,9 @@ export const task = z.object({
   priority: z.number(),
   status: z
     .enum(TASK_STATUS)
-    .describe("A task whose lease died reads `open`, or `failed` when its attempts are used up."),
+    .describe(
+      "A task whose lease died reads `open`, or `failed` when its attempts are used up; one whose holder delegated it reads `delegated` until what it waits for is completed.",
+    ),
   ready: z.boolean().describe("It could be claimed now by whom it may go to."),
   stalled: z
     .boolean()
@@ -54,7 +56,12 @@ export const task = z.object({
   context_version: z.number().describe("Grows by one with every change of the context; 0 when it never had any."),
   requires_verdict: z.boolean().describe("It is completed only with a passing verdict that isn't stale."),
   assigned_to_agent_id: z.string().nullable(),
+  accountable_agent_id: z
+    .string()
+    .nullable()
+    .describe("Who answers for delegated work: who delegated the task, or gave it out as a part of its own."),
   created_by_agent_id: z.string(),
+  parent_task_id: z.string().nullable().describe("The task it is a part of."),
   claimed_by_agent_id: z.string().nullable(),
   claimed_by_session_id: z.string().nullable(),
   claimed_at: moment,
@@ -111,6 +118,9 @@ export const newTask = z.strictObject({
   max_attempts: whole(1, 100).optional(),
   depends_on: blockerIds.optional().describe("Ids of tasks that must be completed before it can be claimed."),
   plan: planSlug.optional().describe("Slug of a plan of the project that it becomes a part of."),
+  parent_task_id: id("the task it is a part of")
+    .optional()
+    .describe("Groups it under that task, which doesn't wait for it; see `POST /v1/tasks/:task_id/delegate`."),
   context: taskContext.optional().describe("Data for whoever does it."),
   requires_verdict: z
     .boolean()

@@ -31,25 +31,58 @@ export async function viewOf(context: Context, row: TaskRow): Promise<Task> {
 
 /** The refusal of a claim of what waits for other tasks: which, in which state, and the call that gets each out of the way. */
 export async function blockedByOthers(context: Context, row: TaskRow): Promise<DibsError<"task_blocked">> {
-  const { dependencies } = context.tx;
-  const found = await dependencies.blockersOf([row.seq], context.nowMs, NAMED_MAX);
-  const open = openAmong(found);
-  const blockers = await named(context, open);
-  const names = blockers.slice(0, 3).map((blocker) => `"${titled(blocker.content)}" (${blocker.status})`);
-  const more = row.open_blockers > names.length ? ` and ${row.open_blockers - names.length} more` : "";
-  const stalled = open.some((blocker) => isBroken(blocker, context.nowMs));
+  const { blockers, names, stalled, unblocking } = await inTheWay(context, row);
   const waits = stalled ? "is stalled: it waits for" : "waits for";
-  return new DibsError("task_blocked", `${quoted(row)} ${waits} ${names.join(", ")}${more}.`, {
+  return new DibsError("task_blocked", `${quoted(row)} ${waits} ${names}.`, {
     blockers,
     blockers_count: row.open_blockers,
-    next: [...open.flatMap((blocker) => unblocking(blocker, context.nowMs)).slice(0, 3), ...OTHERWISE],
+    next: [
+      ...unblocking,
+      ANOTHER,
+      "This one is ready as soon as all it waits for is completed; or let it wait for less: remove_dependency.",
+    ],
   });
 }
 
-const OTHERWISE = [
-  "Claim another task: claim_next_task.",
-  "This one is ready as soon as all it waits for is completed; or let it wait for less: remove_dependency.",
-];
+/** The same of what waits for parts of it that others do. */
+export async function delegatedToOthers(context: Context, row: TaskRow): Promise<DibsError<"task_delegated">> {
+  const { blockers, names, stalled, unblocking } = await inTheWay(context, row);
+  const accountable = row.accountable === null ? null : await agentName(context, row.accountable);
+  const by = accountable === null ? "delegated" : `delegated by ${accountable}`;
+  return new DibsError(
+    "task_delegated",
+    `${quoted(row)} is ${by}${stalled ? ", stalled" : ""}: it waits for ${names}.`,
+    {
+      children: blockers,
+      children_count: row.open_blockers,
+      next: [
+        ...unblocking,
+        "Claim one of its parts, if it may be yours: claim_task.",
+        `${accountable ?? "It"} goes on with it as soon as all its parts are completed; who does what: get_task_chain.`,
+      ],
+    },
+  );
+}
+
+const ANOTHER = "Claim another task: claim_next_task.";
+
+async function agentName(context: Context, id: string): Promise<string> {
+  return (await context.tx.agents.byId(context.workspaceId, id))?.name ?? id;
+}
+
+async function inTheWay(context: Context, row: TaskRow) {
+  const found = await context.tx.dependencies.blockersOf([row.seq], context.nowMs, NAMED_MAX);
+  const open = openAmong(found);
+  const blockers = await named(context, open);
+  const first = blockers.slice(0, 3).map((blocker) => `"${titled(blocker.content)}" (${blocker.status})`);
+  const more = row.open_blockers > first.length ? ` and ${row.open_blockers - first.length} more` : "";
+  return {
+    blockers,
+    names: `${first.join(", ")}${more}`,
+    stalled: open.some((blocker) => isBroken(blocker, context.nowMs)),
+    unblocking: open.flatMap((blocker) => unblocking(blocker, context.nowMs)).slice(0, 3),
+  };
+}
 
 /** The one call that lets a task that will never be completed be worked on again. */
 function unblocking(blocker: LinkedRow, nowMs: number): string[] {

@@ -4,6 +4,7 @@ import * as agents from "./agents.js";
 import * as claiming from "./claiming.js";
 import { complete_task } from "./completion.js";
 import type { Handler } from "./context.js";
+import * as delegations from "./delegations.js";
 import * as dependencies from "./dependency-edits.js";
 import * as heads from "./head-reports.js";
 import { judge_task } from "./judging.js";
@@ -55,6 +56,8 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   list_dependencies: dependencies.list_dependencies,
   add_dependencies: dependencies.add_dependencies,
   remove_dependency: dependencies.remove_dependency,
+  delegate_task: delegations.delegate_task,
+  get_task_chain: delegations.get_task_chain,
   create_plan: plans.create_plan,
   add_plan_steps: plans.add_plan_steps,
   list_plans: planViews.list_plans,

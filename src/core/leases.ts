@@ -7,7 +7,7 @@ import { quoted } from "./quoted.js";
 import { holderOf } from "./refusals.js";
 import { QUEUE, type TaskRow, withChange } from "./rows.js";
 import type { Tx } from "./store.js";
-import { OUT_OF_QUEUE, queuePlace, taskState } from "./task-state.js";
+import { fate, OUT_OF_QUEUE, queuePlace, taskState } from "./task-state.js";
 import { ATTEMPTS_EXHAUSTED, iso } from "./task-view.js";
 import type { LeaseChange, TaskChange } from "./verbs.js";
 
@@ -158,14 +158,15 @@ async function end(
  */
 export async function lapse(tx: Tx, row: TaskRow): Promise<TaskRow> {
   const state = taskState(row, tx.nowMs);
-  const exhausted = state.status === "failed";
+  const status = fate(row, true);
+  const exhausted = status === "failed";
   const endedMs = state.leaseEndMs ?? tx.nowMs;
-  const place = state.status === "open" ? queuePlace(row, tx.nowMs) : OUT_OF_QUEUE;
-  const closing = state.status === "open" ? {} : { closed_at: endedMs };
+  const place = status === "open" ? queuePlace(row, tx.nowMs) : OUT_OF_QUEUE;
+  const closing = status === "open" ? {} : { closed_at: endedMs };
   const said = row.state_detail === null ? { state: null } : { state: null, state_detail: null };
   const failure = exhausted ? { failure_reason: ATTEMPTS_EXHAUSTED } : {};
   const lapsed = { lapsed: 1, lease_until: endedMs };
-  const becomes = { status: state.status, ...lapsed, ...place, ...closing, cancel_requested: 0, ...said, ...failure };
+  const becomes = { status, ...lapsed, ...place, ...closing, cancel_requested: 0, ...said, ...failure };
   const after = await end(tx, row, { live: false, nowMs: tx.nowMs }, becomes);
   const lease = {
     lease_id: row.lease_id,
@@ -180,7 +181,7 @@ export async function lapse(tx: Tx, row: TaskRow): Promise<TaskRow> {
     const leases = ends.map((event) => ({ type: event.type, at: iso(event.at), ...JSON.parse(event.data) })).reverse();
     await recordByClock(tx, "task.failed", row, { reason: ATTEMPTS_EXHAUSTED, leases });
   }
-  if (state.status === "cancelled") await recordByClock(tx, "task.cancelled", row, { reason: row.cancel_reason });
+  if (status === "cancelled") await recordByClock(tx, "task.cancelled", row, { reason: row.cancel_reason });
   await blockerMovedByItself(tx, row, after);
   await notifyLost(tx, row, "expired", `The lease on ${quoted(row)} ended at ${iso(endedMs)} without a renewal.`);
   return after;
@@ -230,9 +231,7 @@ export async function leaseLost(context: Context, row: TaskRow, proof: LeaseProo
     ...(holder ? { holder } : {}),
     next: [
       "Stop working on it: nothing you deliver is taken.",
-      holder || state.status !== "open"
-        ? "Claim other work: claim_next_task."
-        : "Claim it again if you want it: claim_task.",
+      holder || !state.free ? "Claim other work: claim_next_task." : "Claim it again if you want it: claim_task.",
     ],
   });
   return { refusal, leaseId };
@@ -249,7 +248,15 @@ const LOST: Record<LostReason, string> = {
 };
 
 /** Events that end a lease; each names it, its agent and its session. */
-const ENDS = ["lease.expired", "task.released", "task.completed", "task.failed", "task.cancelled", "task.retried"];
+const ENDS = [
+  "lease.expired",
+  "task.released",
+  "task.completed",
+  "task.failed",
+  "task.cancelled",
+  "task.retried",
+  "task.delegated",
+];
 type EndedLease = { lease_id?: string | null; agent_id?: string | null; session_id?: string | null; forced?: boolean };
 
 /** The lease the caller speaks of, the one it names or its session's last on the task, and how it ended. */
@@ -281,6 +288,7 @@ async function lostLease(
 function reasonOf(type: string, lease: EndedLease): LostReason {
   if (type === "lease.expired") return "expired";
   if (lease.forced) return "revoked";
+  if (type === "task.delegated") return "transferred";
   return type === "task.released" || type === "task.retried" ? "released" : "completed";
 }
 

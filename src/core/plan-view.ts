@@ -35,7 +35,7 @@ async function drawn(context: Context, plan: PlanRow): Promise<Drawn> {
   const stalled = new Set<number>();
   for (const { task_seq, blocker_seq } of edges) {
     const task = bySeq.get(task_seq);
-    if (broken.has(blocker_seq) && task && taskState(task, context.nowMs).blocked) stalled.add(task_seq);
+    if (broken.has(blocker_seq) && task && taskState(task, context.nowMs).waits) stalled.add(task_seq);
   }
   const heads = await headsOf(
     context,
@@ -64,8 +64,8 @@ function progressOf({ nodes, stalled }: Drawn, nowMs: number): Plan["progress"] 
     counts.total += 1;
     if (state.status === "completed" || state.status === "failed" || state.status === "cancelled")
       counts[state.status] += 1;
-    else if (state.status !== "open") counts.in_flight += 1;
     else if (stalled.has(node.seq)) counts.stalled += 1;
+    else if (state.status !== "open") counts.in_flight += 1;
     else if (state.blocked) counts.blocked += 1;
     else if (state.ready) counts.claimable += 1;
     else counts.scheduled += 1;

@@ -1,5 +1,5 @@
 import { DibsError } from "../contract/errors.js";
-import { blockedByOthers } from "./blockers.js";
+import { blockedByOthers, delegatedToOthers } from "./blockers.js";
 import type { Context } from "./context.js";
 import { quoted } from "./quoted.js";
 import { judgementOf } from "./required-verdict.js";
@@ -13,6 +13,7 @@ export async function refusalToClaim(context: Context, row: TaskRow): Promise<Di
   if (state.status === "completed" || state.status === "failed" || state.status === "cancelled") {
     return closed(context, row, state);
   }
+  if (state.status === "delegated") return delegatedToOthers(context, row);
   if (state.held) return heldByOther(context, row);
   if (row.not_before !== null && row.not_before > context.nowMs) {
     return new DibsError("task_scheduled", `${quoted(row)} may not start before ${iso(row.not_before)}.`, {

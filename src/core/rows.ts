@@ -119,6 +119,12 @@ export interface TaskRow {
   has_dependents: number;
   /** The slug of its plan in its project. */
   plan: string | null;
+  /** Id of the task it is a part of. */
+  parent_id: string | null;
+  /** Agent id: who answers for it, and goes on with it when what was delegated of it is done. */
+  accountable: string | null;
+  /** 1 from the first time that a part of it was delegated. */
+  delegated: number;
   requires_verdict: number;
   /** As it was last written; `contextVersionOf` knows of contexts that came with their task. */
   context_version: number;
@@ -177,6 +183,8 @@ export type NewTaskRow = Pick<
   | "open_blockers"
   | "has_dependents"
   | "plan"
+  | "parent_id"
+  | "accountable"
   | "content"
   | "description"
   | "labels"
@@ -190,6 +198,7 @@ export type StateColumns = Pick<
   | "status"
   | "not_before"
   | "open_blockers"
+  | "delegated"
   | "cancel_requested"
   | "attempts"
   | "max_attempts"

@@ -2,6 +2,7 @@ import { DibsError } from "../contract/errors.js";
 import type { ContextVerbs } from "./context-verbs.js";
 import type { DependencyVerbs } from "./dependency-verbs.js";
 import type { DumpVerbs } from "./dump-verbs.js";
+import type { FamilyVerbs } from "./family-verbs.js";
 import type { HeadVerbs } from "./head-verbs.js";
 import type { PlanVerbs } from "./plan-verbs.js";
 import type { RecurrenceVerbs } from "./recurrence-verbs.js";
@@ -79,6 +80,7 @@ export interface Tx {
   readonly sessions: SessionVerbs;
   readonly tasks: TaskVerbs;
   readonly dependencies: DependencyVerbs;
+  readonly families: FamilyVerbs;
   readonly plans: PlanVerbs;
   readonly contexts: ContextVerbs;
   readonly heads: HeadVerbs;

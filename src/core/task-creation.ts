@@ -10,14 +10,15 @@ import { planOf } from "./plan-named.js";
 import { projectOf } from "./projects.js";
 import { type LinkedRow, type NewTaskRow, type ProjectRow, QUEUE, type TaskRow, withChange } from "./rows.js";
 import { openAmong, queuePlace } from "./task-state.js";
-import { mayAssign } from "./tasks.js";
+import { mayAssign, taskOf } from "./tasks.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 const millis = (time: string | undefined) => (time === undefined ? null : Date.parse(time));
 
 type Counts = Pick<NewTaskRow, "blockers" | "open_blockers" | "has_dependents">;
 
-function newRow(context: Context, input: NewTask, { project, plan }: Place, counts: Counts): NewTaskRow {
+function newRow(context: Context, input: NewTask, place: Place, counts: Counts): NewTaskRow {
+  const { project, plan } = place;
   const notBefore = millis(input.not_before);
   const waiting = { not_before: notBefore, open_blockers: counts.open_blockers };
   return {
@@ -33,6 +34,8 @@ function newRow(context: Context, input: NewTask, { project, plan }: Place, coun
     not_before: notBefore,
     ...counts,
     plan,
+    parent_id: input.parent_task_id ?? null,
+    accountable: place.accountable ?? null,
     requires_verdict: input.requires_verdict ? 1 : 0,
     due_date: millis(input.due_date),
     content: input.content,
@@ -69,6 +72,9 @@ const UNCLAIMED: TaskRow = {
   open_blockers: 0,
   has_dependents: 0,
   plan: null,
+  parent_id: null,
+  accountable: null,
+  delegated: 0,
   requires_verdict: 0,
   context_version: 0,
   state: null,
@@ -108,6 +114,8 @@ export interface Linked {
   readonly blockers: readonly LinkedRow[];
   /** Others of the same creation, by their place in it; they are no cycle. */
   readonly among?: readonly number[];
+  /** The agent that gives it out as a part of its own, and answers for it; assigning such a part takes no role. */
+  readonly delegatedBy?: string;
 }
 
 /** A new task can close no cycle: nothing waits for it yet. */
@@ -116,13 +124,28 @@ async function createAll(context: Context, inputs: readonly NewTask[]): Promise<
     context,
     inputs.flatMap((input) => input.depends_on ?? []),
   );
+  const placed = await besideParents(context, inputs);
   return createLinked(
     context,
-    inputs.map((input) => ({
+    placed.map((input) => ({
       input,
       blockers: [...new Set(input.depends_on)].flatMap((id) => named.get(id) ?? []),
     })),
   );
+}
+
+/** A part is where its task is, unless it says otherwise. Throws `not_found` where there is no such task. */
+async function besideParents(context: Context, inputs: readonly NewTask[]): Promise<NewTask[]> {
+  const projects = new Map<string, string>();
+  const placed: NewTask[] = [];
+  for (const input of inputs) {
+    const { parent_task_id: parentId, project_id } = input;
+    if (parentId !== undefined && !projects.has(parentId))
+      projects.set(parentId, (await taskOf(context, parentId)).project_id);
+    const beside = parentId === undefined || project_id !== undefined ? undefined : projects.get(parentId);
+    placed.push(beside === undefined ? input : { ...input, project_id: beside });
+  }
+  return placed;
 }
 
 /** Creates the tasks; all of them, where a plan is named, as its steps. */
@@ -134,13 +157,14 @@ export async function createLinked(
   const places = as ? () => as : placesOf(context);
   const waitedFor = new Set(all.flatMap(({ among = [] }) => among));
   const rows: NewTaskRow[] = [];
-  for (const [at, { input, blockers, among = [] }] of all.entries()) {
-    await mayAssign(context, input.assigned_to_agent_id);
+  for (const [at, { input, blockers, among = [], delegatedBy }] of all.entries()) {
+    await mayAssign(context, input.assigned_to_agent_id, delegatedBy !== undefined);
     const counts = {
       blockers: blockers.length + among.length,
       open_blockers: openAmong(blockers).length + among.length,
     };
-    rows.push(newRow(context, input, await places(input), { ...counts, has_dependents: waitedFor.has(at) ? 1 : 0 }));
+    const place = { ...(await places(input)), accountable: delegatedBy };
+    rows.push(newRow(context, input, place, { ...counts, has_dependents: waitedFor.has(at) ? 1 : 0 }));
   }
   const created: TaskRow[] = [];
   for (const [at, row] of rows.entries()) {
@@ -172,6 +196,7 @@ async function writeEdges(context: Context, all: readonly Linked[], created: rea
 interface Place {
   readonly project: ProjectRow;
   readonly plan: string | null;
+  readonly accountable?: string | undefined;
 }
 
 /** Where a task goes that says so itself: a thousand mostly name the same project. */

@@ -8,9 +8,13 @@ export interface TaskState {
   readonly held: boolean;
   /** The last lease ended by the clock and nobody took the task since. */
   readonly lapsed: boolean;
+  /** Neither held nor closed, whatever it waits for. */
+  readonly free: boolean;
   readonly ready: boolean;
   /** Open, and a task it depends on isn't completed (R23). No blocker is completed by the clock, so none is looked at. */
   readonly blocked: boolean;
+  /** The same of what is delegated, too. */
+  readonly waits: boolean;
   /** When the current or lapsed lease ends or ended, ms; the earlier of its own and its session's end. */
   readonly leaseEndMs: number | null;
 }
@@ -21,13 +25,19 @@ export function taskState(row: StateColumns, nowMs: number): TaskState {
   const claimed = row.status === "claimed";
   const held = claimed && leaseEndMs !== null && nowMs < leaseEndMs;
   const died = claimed && !held;
-  const status = died ? fate(row, true) : row.status;
+  const kept = died ? fate(row, true) : row.status;
+  const free = kept === "open";
+  const waits = free && row.open_blockers > 0;
+  // What is delegated is an open task that waits for its parts, so that all that frees or stalls such a task holds of it.
+  const delegated = waits && row.delegated === 1;
   return {
-    status,
+    status: delegated ? "delegated" : kept,
     held,
     lapsed: died || row.lapsed === 1,
-    ready: status === "open" && row.open_blockers === 0 && (row.not_before === null || row.not_before <= nowMs),
-    blocked: status === "open" && row.open_blockers > 0,
+    free,
+    ready: free && !waits && (row.not_before === null || row.not_before <= nowMs),
+    blocked: waits && !delegated,
+    waits,
     leaseEndMs: held || died || row.lapsed === 1 ? leaseEndMs : null,
   };
 }

@@ -36,10 +36,11 @@ export async function taskNow(context: Context, id: string): Promise<TaskRow> {
   return row;
 }
 
-/** Assigning to others is a coordinator's; throws `not_found` for an agent that isn't there. */
-export async function mayAssign(context: Context, agentId: string | null | undefined): Promise<void> {
+/** Assigning to others is a coordinator's, or `anyone`'s; throws `not_found` for an agent that isn't there. */
+export async function mayAssign(context: Context, agentId: string | null | undefined, anyone = false): Promise<void> {
   if (agentId === undefined || agentId === null) return;
   await agentOf(context, agentId);
+  if (anyone) return;
   if (agentId !== context.agent.id && !roleAtLeast(context.role, "coordinator")) {
     throw new DibsError("forbidden", "Assigning work to another agent needs the role coordinator.", {});
   }
@@ -51,7 +52,7 @@ export const get_task: Handler<Input<"get_task">> = async (context, input) => ({
 
 export const list_tasks: Handler<Input<"list_tasks">> = async (context, input) => {
   const open = input.ready || input.blocked || input.stalled || input.claimed !== undefined;
-  const inQueue = open || input.status === "open" || input.status === "claimed";
+  const inQueue = open || input.status === "open" || input.status === "claimed" || input.status === "delegated";
   const sort = input.sort ?? (inQueue ? "handout" : "created");
   const page = pageOf(`tasks:${sort}`, input);
   await requireNamed(context, { agent_id: input.assigned_to });
@@ -113,14 +114,13 @@ export const update_task: Handler<Input<"update_task">> = async (context, input)
   if (edges) Object.assign(change, countsAfter(row, edges));
   if (input.max_attempts !== undefined) {
     // The attempt under way may be the last one; an open task needs one more.
-    const least = state.status === "open" ? row.attempts + 1 : row.attempts;
+    const least = state.free ? row.attempts + 1 : row.attempts;
     if (input.max_attempts < least) {
       throw invalidInput("max_attempts", `must be at least ${least}: ${row.attempts} attempts were made`);
     }
     change.max_attempts = input.max_attempts;
   }
-  if (state.status === "open" && row.status === "open")
-    Object.assign(change, queuePlace(withChange(row, change), context.nowMs));
+  if (state.free && row.status === "open") Object.assign(change, queuePlace(withChange(row, change), context.nowMs));
   Object.assign(change, { version: row.version + 1, updated_at: context.nowMs });
   await context.tx.tasks.update(row, change);
   const after = withChange(row, change);

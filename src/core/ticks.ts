@@ -94,6 +94,8 @@ async function taskOf(tx: Tx, row: RecurrenceRow, tickMs: number): Promise<NewTa
     blockers: 0,
     has_dependents: 0,
     plan: null,
+    parent_id: null,
+    accountable: null,
     id: newId(tx.nowMs),
     workspace_id: row.workspace_id,
     project_id: row.project_id,

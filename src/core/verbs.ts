@@ -152,6 +152,8 @@ export type TaskChange = Partial<
     | "closed_by"
     | "blockers"
     | "open_blockers"
+    | "accountable"
+    | "delegated"
     | "cancel_requested"
     | "state"
     | "content"

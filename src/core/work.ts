@@ -33,7 +33,7 @@ import type { TaskChange } from "./verbs.js";
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 
 const view = async (context: Context, row: TaskRow): Promise<Reply> => ({ body: await viewOf(context, row) });
-/** What an event says of the lease it ended. */
+/** The lease as the events that end it name it. */
 export const leaseOf = (row: TaskRow) => ({
   lease_id: row.lease_id,
   fence: row.fence,
@@ -179,8 +179,7 @@ export const cancel_task: Handler<Input<"cancel_task">> = async (context, input)
   if (input.lease_id !== undefined || input.fence !== undefined) return refuseLost(context, row, input);
   if (state.held) return requestCancel(context, row, cancelReason);
   if (state.status === "cancelled") return view(context, row);
-  if (state.status !== "open")
-    throw (await refusalToClaim(context, row)) ?? new Error("A closed task gave no refusal.");
+  if (!state.free) throw (await refusalToClaim(context, row)) ?? new Error("A closed task gave no refusal.");
   await mayChange(context, row);
   const change = { ...closed(context, "cancelled"), cancel_reason: cancelReason };
   const after = await changeUnheld(context, row, change);
@@ -229,7 +228,7 @@ export const reopen_task: Handler<Input<"reopen_task">> = async (context, input)
   const row = await taskOf(context, input.task_id);
   const state = taskState(row, context.nowMs);
   if (state.held) throw await heldByOther(context, row);
-  if (state.status === "open") return view(context, row);
+  if (state.free) return view(context, row);
   await mayChange(context, row);
   const fresh = { ...(await openedAgain(context, row)), result: null, cancel_reason: null };
   const after = await changeUnheld(context, row, fresh);
@@ -244,7 +243,7 @@ export const retry_task: Handler<Input<"retry_task">> = async (context, input) =
   requireReason(input.reason);
   const state = taskState(row, context.nowMs);
   if (state.held) throw await heldByOther(context, row);
-  if (state.status === "open") return view(context, row);
+  if (state.free) return view(context, row);
   if (state.status !== "failed")
     throw (await refusalToClaim(context, row)) ?? new Error("A closed task gave no refusal.");
   const after = await changeUnheld(context, row, await openedAgain(context, row));
@@ -257,7 +256,7 @@ export const force_release_task: Handler<Input<"force_release_task">> = async (c
   const row = await taskOf(context, input.task_id);
   requireReason(input.reason);
   const state = taskState(row, context.nowMs);
-  if (state.status === "open") return view(context, row);
+  if (state.free) return view(context, row);
   if (!state.held)
     throw new DibsError("task_closed", `${quoted(row)} is ${state.status}; nobody holds it.`, {
       status: state.status,

@@ -81,6 +81,11 @@ export function showCreated(tasks: readonly Row[], look: Look): Shown {
   };
 }
 
+export function showDelegated(task: Row, look: Look): Shown {
+  const says = `Delegated task ${task.id} ${quote(task.content, 30)}. You hold its parent ${task.parent_task_id} no longer; it is yours again when its parts are completed.`;
+  return { data: { created: 1, tasks: [view(task, VIEWS.created, look.textLimit)] }, says };
+}
+
 const standing = (task: Row) =>
   task.ready ? ", ready" : task.stalled ? ", stalled" : Number(task.blocked_by_count) > 0 ? ", blocked" : "";
 

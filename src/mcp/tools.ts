@@ -56,6 +56,20 @@ const text = { type: "string" };
 const leaseHints = { lease_id: "From the claim." };
 const cutToOneSession = ["harness_id", "host", "worktree", "share_with_children"] as const;
 
+/** An agent pays for each field's schema; what it gives away it can say in words. */
+const leftOutOfDelegating = [
+  "project_id",
+  "plan",
+  "labels",
+  "priority",
+  "due_date",
+  "not_before",
+  "max_attempts",
+  "context",
+  "fence",
+  "handoff",
+] as const;
+
 /** The tools: which operations each fronts, in the order in which `tools/list` gives them. */
 export const TOOLS: readonly Tool[] = [
   {
@@ -129,9 +143,15 @@ export const TOOLS: readonly Tool[] = [
   {
     name: "create_tasks",
     description:
-      "Add tasks to the queue, all or none: content is the title, description the details, depends_on the tasks to be completed before. With task_id let that task wait for others (depends_on), or for one no more (blocker_id).",
+      "Add tasks to the queue, all or none: content is the title, description the details, depends_on the tasks to be completed before. With task_id let that task wait for others (depends_on), or for one no more (blocker_id); with content too, give that part of the task you hold to another agent: your lease ends, and the task is yours again when the part is completed.",
     fronts: [
       { operation: operations.create_tasks, ...lacking("task_id"), show: answers.showCreated },
+      {
+        operation: operations.delegate_task,
+        ...having("content"),
+        without: leftOutOfDelegating,
+        show: answers.showDelegated,
+      },
       { operation: operations.remove_dependency, ...having("blocker_id"), show: answers.showWaiting },
       { operation: operations.add_dependencies, ...having("task_id"), show: answers.showWaiting },
     ],

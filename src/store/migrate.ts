@@ -7,6 +7,7 @@ import { dependencies } from "./migrations/sqlite/004-dependencies.js";
 import { sessionFamilies } from "./migrations/sqlite/005-session-families.js";
 import { recurrences } from "./migrations/sqlite/006-recurrences.js";
 import { plans } from "./migrations/sqlite/007-plans.js";
+import { delegation } from "./migrations/sqlite/008-delegation.js";
 import { evidence } from "./migrations/sqlite/009-evidence.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
 import { BusyRetry } from "./sqlite-faults.js";
@@ -20,6 +21,7 @@ const MIGRATIONS: readonly string[] = [
   sessionFamilies,
   recurrences,
   plans,
+  delegation,
   evidence,
 ];
 

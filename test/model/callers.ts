@@ -1,5 +1,6 @@
-import type { CallStep, Scene } from "./calls.js";
+import type { CallStep } from "./calls.js";
 import type { Agent, Proof, Session, Task, Who } from "./records.js";
+import type { Scene } from "./subjects.js";
 
 /** Whose lease a holder's write speaks of. */
 export function proofOf(task: Task, kind: CallStep["proof"]): Proof {

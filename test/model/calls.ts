@@ -2,9 +2,9 @@ import type { OperationName } from "dibs/contract";
 import { proofOf, whoOf } from "./callers.js";
 import type { Expected } from "./expected.js";
 import { type Family, familyOf } from "./families.js";
-import type { Agent, Proof, Task, Who } from "./records.js";
-import type { Rules } from "./rules.js";
+import type { Task, Who } from "./records.js";
 import { snapshot } from "./shown.js";
+import { type Args, assignee, atMs, type CallKind, given, holding, idsOf, one, type Scene, when } from "./subjects.js";
 
 /** One call as data; who and what it is about are chosen by number among those there are when it runs. */
 export interface CallStep {
@@ -15,35 +15,6 @@ export interface CallStep {
   readonly task: number;
   readonly proof: "none" | "lease" | "fence" | "older" | "foreign" | "wrong fence";
   readonly args: Args;
-}
-
-interface Args {
-  readonly seconds?: number;
-  readonly count?: number;
-  readonly labels?: string[];
-  readonly project?: "default" | "other";
-  readonly priority?: number;
-  readonly assign?: number;
-  readonly inSeconds?: number;
-  readonly max?: number;
-  readonly reason?: string;
-  readonly flag?: boolean;
-  /** Other tasks, chosen by number as the task itself. */
-  readonly others?: number[];
-  readonly text?: string;
-  readonly state?: "working" | "waiting_input" | "errored";
-  /** Which of the agent's sessions is the parent, or has given the token. */
-  readonly parent?: number;
-  readonly resume?: number;
-  readonly harness?: "h1" | "h2";
-  readonly used?: true;
-}
-
-export interface Scene {
-  /** Calls so far. */
-  calls: number;
-  readonly rules: Rules;
-  readonly agents: readonly Agent[];
 }
 
 export interface Prepared {
@@ -57,39 +28,6 @@ export interface Prepared {
   readonly sessionless: boolean;
   predict(): Expected;
 }
-
-interface Subject {
-  readonly scene: Scene;
-  readonly who: Who;
-  readonly task: Task;
-  readonly proof: Proof;
-  readonly args: Args;
-  /** Tasks named beside it; undefined where none are. */
-  readonly others: Task[] | undefined;
-  readonly family: Family;
-  /** For a task that is made. */
-  readonly title: string;
-}
-interface CallKind {
-  readonly name: OperationName;
-  readonly role?: string;
-  /** It needs no task to speak of. */
-  readonly record?: true;
-  readonly sessionless?: true;
-  input(subject: Subject): Record<string, unknown>;
-  predict(subject: Subject): Expected;
-}
-
-const one = ({ scene }: Subject, task: Task): Expected => ({ tasks: [snapshot(scene.rules, task)] });
-export const given = (record: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
-const atMs = ({ scene, args }: Subject) =>
-  args.inSeconds === undefined ? undefined : scene.rules.nowMs + args.inSeconds * 1000;
-const assignee = ({ scene, args }: Subject) =>
-  args.assign === undefined ? undefined : (scene.agents[args.assign % (scene.agents.length + 1)] ?? null);
-const when = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
-const idsOf = ({ others }: Subject) => others?.map(({ id }) => id);
-const holding = ({ task, proof }: Subject) => ({ task_id: task.id, ...proof });
 
 export const CALLS = {
   create: {
@@ -237,6 +175,24 @@ export const CALLS = {
     name: "delete_task",
     input: ({ task, args }) => given({ task_id: task.id, force: args.flag }),
     predict: (s) => ({ deleted: s.scene.rules.remove(s.who, s.task, s.args.flag === true) }),
+  },
+  delegate: {
+    name: "delegate_task",
+    input: (s) =>
+      given({
+        ...holding(s),
+        content: s.title,
+        priority: s.args.priority,
+        assigned_to_agent_id: assignee(s)?.id,
+        depends_on: idsOf(s),
+        handoff: s.args.text,
+      }),
+    predict: (s) => {
+      const waitsFor = s.others && [...new Set(s.others)];
+      const assignedTo = assignee(s) ?? undefined;
+      const part = given({ content: s.title, priority: s.args.priority, assignedTo, waitsFor });
+      return { status: 201, ...one(s, s.scene.rules.delegate(s.who, s.task, s.proof, part, s.args.text)) };
+    },
   },
   depend: {
     name: "add_dependencies",

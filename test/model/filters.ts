@@ -1,6 +1,6 @@
 import type { Shown } from "./shown.js";
 
-const STATUS = ["open", "claimed", "completed", "failed", "cancelled"] as const;
+const STATUS = ["open", "claimed", "delegated", "completed", "failed", "cancelled"] as const;
 type Fits = (task: Shown) => boolean;
 export const FILTERS: readonly (readonly [filter: object, fits: Fits])[] = [
   ...STATUS.map((status) => [{ status }, (task: Shown) => task.status === status] as const),

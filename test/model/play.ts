@@ -3,7 +3,7 @@ import type { Answer, Caller, OperationName } from "dibs/contract";
 import { expect } from "vitest";
 import type { Body, Input } from "../support/fresh-store.js";
 import { whoOf } from "./callers.js";
-import { type CallStep, type Prepared, prepare, type Scene } from "./calls.js";
+import { type CallStep, type Prepared, prepare } from "./calls.js";
 import type { Expected } from "./expected.js";
 import { above, apart } from "./families.js";
 import { FILTERS } from "./filters.js";
@@ -13,6 +13,7 @@ import { Comparison, type Shown, same, snapshot } from "./shown.js";
 import type { Stage } from "./stage.js";
 import { leaseEndMs } from "./standing.js";
 import { OPENING, OPENING_OF_WAITING, type Step } from "./steps.js";
+import type { Scene } from "./subjects.js";
 
 type Got = { answer: Answer<unknown> } | { refused: { code: string; details: Record<string, unknown> } };
 

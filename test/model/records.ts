@@ -27,7 +27,7 @@ export interface Session {
   readonly lost: { grant: Grant; task: Task; reason: Reason }[];
 }
 
-export type Reason = "expired" | "superseded" | "released" | "revoked" | "completed" | "never_held";
+export type Reason = "expired" | "superseded" | "released" | "revoked" | "transferred" | "completed" | "never_held";
 
 /** One grant of one task: a lease, living or ended. */
 export interface Grant {
@@ -44,7 +44,7 @@ export interface Grant {
   late: boolean;
 }
 
-export type Status = "open" | "claimed" | "completed" | "failed" | "cancelled";
+export type Status = "open" | "claimed" | "delegated" | "completed" | "failed" | "cancelled";
 
 export interface Task {
   id: string | null;
@@ -58,10 +58,16 @@ export interface Task {
   notBeforeMs: number | null;
   /** What must be completed before it is ready (R23). */
   waitsFor: Task[];
+  /** The task it is a part of. */
+  parent: Task | null;
+  /** Who answers for it, and goes on with it when its parts are done (R25). */
+  accountable: Agent | null;
+  /** A part of it was given to others. */
+  delegated: boolean;
   attempts: number;
   maxAttempts: number;
-  /** Never `claimed`: that is whether a lease lives. */
-  status: Exclude<Status, "claimed">;
+  /** Never `claimed`: that is whether a lease lives; nor `delegated`: that is whether it waits for a part of it. */
+  status: Exclude<Status, "claimed" | "delegated">;
   readonly grants: Grant[];
   live: Grant | null;
   /** The last grant, where the clock ended it, and when; until the next one. */

@@ -96,6 +96,9 @@ export class Rules extends Families {
       notBeforeMs: null,
       maxAttempts: 5,
       waitsFor: [],
+      parent: null,
+      accountable: null,
+      delegated: false,
       ...input,
       attempts: 0,
       status: "open",
@@ -119,6 +122,37 @@ export class Rules extends Families {
     };
     this.tasks.push(task);
     return task;
+  }
+
+  /** R25: the task waits for a part of it, which is somebody else's; its lease ends, and its agent answers for it. */
+  delegate(who: Who, target: Task, proof: Proof, part: Parameters<Rules["create"]>[1], handoff?: string): Task {
+    const task = this.existing(target);
+    const held = this.holds(who, task, proof) ? task.live : null;
+    if (!held) this.mayDelegateUnheld(who, task, proof);
+    if (task.cancelAsked) throw new Refusal("invalid_input");
+    const standing = task.delegated ? task.accountable : null;
+    const accountable = held?.session.agent ?? standing ?? task.assignedTo ?? who.agent;
+    this.fitting(task, part.waitsFor ?? []);
+    const { assignedTo = null, ...others } = part;
+    const child = this.create(who, { project: task.project, ...others });
+    Object.assign(child, { assignedTo, parent: task, accountable });
+    if (held) {
+      held.ended = "transferred";
+      Object.assign(task, { live: null, state: null, detail: null, repeatable: null });
+      task.attempts -= 1;
+    }
+    Object.assign(task, { delegated: true, accountable, assignedTo: accountable });
+    task.waitsFor.push(child);
+    if (handoff !== undefined) task.handoff = handoff;
+    task.changes += 1;
+    return child;
+  }
+
+  private mayDelegateUnheld(who: Who, task: Task, proof: Proof): void {
+    if (proof.lease_id !== undefined || proof.fence !== undefined) throw this.lostBy(who, task, proof).refusal;
+    if (task.live) throw new Refusal("task_claimed", { holder: task.live });
+    if (task.status !== "open") throw new Refusal("task_closed");
+    if (!(this.delegated(task) && task.accountable === who.agent)) this.role(who, "coordinator");
   }
 
   update(
@@ -188,6 +222,7 @@ export class Rules extends Families {
     const dependents = this.tasks.filter((other) => !other.deleted && other.waitsFor.includes(task));
     if (dependents.length > 0 && !force) throw new Refusal("has_dependents");
     for (const other of dependents) other.waitsFor = other.waitsFor.filter((each) => each !== task);
+    for (const other of this.tasks) if (other.parent === task) other.parent = null;
     task.deleted = true;
     return task;
   }

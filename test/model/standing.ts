@@ -109,22 +109,32 @@ export class Standing {
   /** R14, for a task whose dead lease is no lease. */
   ready(task: Task): boolean {
     const started = task.notBeforeMs === null || task.notBeforeMs <= this.nowMs;
-    return task.status === "open" && !task.live && task.attempts < task.maxAttempts && started && !this.blocked(task);
+    return task.status === "open" && !task.live && task.attempts < task.maxAttempts && started && !this.waits(task);
   }
 
   /** R23: only `completed` satisfies. */
-  blocked(task: Task): boolean {
+  protected waits(task: Task): boolean {
     return task.status === "open" && !task.live && openBlockers(task).length > 0;
+  }
+
+  blocked(task: Task): boolean {
+    return this.waits(task) && !task.delegated;
+  }
+
+  /** R25: it waits for parts of it that others do. */
+  delegated(task: Task): boolean {
+    return this.waits(task) && task.delegated;
   }
 
   /** R23: something it waits for will not be completed unless somebody acts. */
   stalled(task: Task): boolean {
-    return this.blocked(task) && task.waitsFor.some(({ status }) => status === "failed" || status === "cancelled");
+    return this.waits(task) && task.waitsFor.some(({ status }) => status === "failed" || status === "cancelled");
   }
 
   /** The first cause that keeps the caller from a task (R17). */
   why(who: Who, task: Task): Refusal | null {
     if (task.status !== "open") return new Refusal("task_closed");
+    if (this.delegated(task)) return new Refusal("task_delegated");
     if (task.live) return new Refusal("task_claimed", { holder: task.live });
     if (task.notBeforeMs !== null && task.notBeforeMs > this.nowMs) return new Refusal("task_scheduled");
     if (this.blocked(task)) return new Refusal("task_blocked");

@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { type CallStep, given } from "./calls.js";
+import type { CallStep } from "./calls.js";
+import { given } from "./subjects.js";
 
 /** Given in so many of ten calls. */
 const some = <T>(ofTen: number, value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
@@ -52,6 +53,7 @@ const callStep: fc.Arbitrary<CallStep> = fc.oneof(
   }),
   call(1, "remove", { flag: flag(5) }),
   call(4, "depend", { others: others(9) }),
+  call(3, "delegate", { priority, assign, text, others: others(2) }),
   call(2, "undepend", { others: others(9) }),
   call(3, "open", {
     seconds: some(7, fc.constantFrom(30, 40, 120, 900)),

@@ -22,6 +22,13 @@ async function elsewhere(fresh: FreshStore, made: object = {}) {
   return fresh.task({ content: "before", project_id: "elsewhere", ...made });
 }
 
+/** A holds the task and gives a part of it away, into a project the lists don't speak of. */
+async function delegatedBy({ fresh, ann, id }: Scene) {
+  await fresh.ask("create_project", { key: "elsewhere" }, fresh.root);
+  await fresh.claim(id, ann);
+  return fresh.ask("delegate_task", { task_id: id, content: "a part", project_id: "elsewhere" }, ann);
+}
+
 const done = (fresh: FreshStore, id: string, ann: Actor) => fresh.claim(id, ann);
 /** What a task can be when somebody wants it, and what that somebody is told. */
 export const STATES: readonly State[] = [
@@ -150,6 +157,50 @@ export const STATES: readonly State[] = [
     },
     code: null,
     ready: true,
+  },
+  {
+    name: "delegated by A",
+    make: delegatedBy,
+    code: "task_delegated",
+    ready: false,
+    details: () => ({ children: [{ content: "a part", status: "open" }], children_count: 1 }),
+  },
+  {
+    name: "delegated by A, and its part failed",
+    make: async (scene) => {
+      const { fresh, ann } = scene;
+      const part = await delegatedBy(scene);
+      await fresh.claim(part.id, ann);
+      await fresh.ask("fail_task", { task_id: part.id, reason: "can't be done" }, ann);
+    },
+    code: "task_delegated",
+    ready: false,
+    details: () => ({ children: [{ content: "a part", status: "failed" }] }),
+  },
+  {
+    name: "delegated by A, and scheduled since: the first cause is told",
+    make: async (scene) => {
+      await delegatedBy(scene);
+      await scene.fresh.ask(
+        "update_task",
+        { task_id: scene.id, not_before: scene.fresh.time.iso(60_000) },
+        scene.fresh.root,
+      );
+    },
+    code: "task_delegated",
+    ready: false,
+  },
+  {
+    name: "delegated by A, and its part is completed: it is A's",
+    make: async (scene) => {
+      const { fresh, ann } = scene;
+      const part = await delegatedBy(scene);
+      await fresh.claim(part.id, ann);
+      await fresh.ask("complete_task", { task_id: part.id }, ann);
+    },
+    code: "task_assigned",
+    ready: true,
+    details: ({ ann }) => ({ assigned_to_agent_id: ann.id }),
   },
   {
     name: "blocked, scheduled and assigned to A: the first cause is told",

@@ -21,7 +21,7 @@ describe("everything that speaks of a task agrees in the same millisecond (R14, 
     expect(await listed({ ready: true })).toEqual(ready ? [id] : []);
     expect(await listed({ ready: false })).toEqual(ready ? [] : [id]);
     expect(await listed({ status: task.status })).toEqual([id]);
-    const blocked = code === "task_blocked" || task.blocked_by.length > 0;
+    const blocked = task.status === "open" && (code === "task_blocked" || task.blocked_by.length > 0);
     expect(await listed({ blocked: true })).toEqual(blocked ? [id] : []);
     expect(await listed({ stalled: true })).toEqual(task.stalled ? [id] : []);
     expect(await listed({ claimed: true })).toEqual(task.status === "claimed" ? [id] : []);

@@ -113,6 +113,8 @@ function taskRow(id: string, nowMs: number, made: Partial<NewTaskRow>): NewTaskR
     open_blockers: 0,
     has_dependents: 0,
     plan: null,
+    parent_id: null,
+    accountable: null,
     assigned_to: "",
     created_by: "ann",
     max_attempts: 5,

@@ -32,6 +32,7 @@ const AFTER: Readonly<Record<string, string>> = {
   "task.created": "open",
   "task.claimed": "claimed",
   "task.released": "open",
+  "task.delegated": "open",
   "lease.expired": "open",
   "task.retried": "open",
   "task.reopened": "open",

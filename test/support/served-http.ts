@@ -61,6 +61,7 @@ export class ServedHttp {
 export function requiredBody(shape: Readonly<Record<string, unknown>>): object {
   const good: Record<string, unknown> = {
     body: "text",
+    content: "x",
     url: "https://example.com/",
     state: "working",
     reason: "because",

@@ -10,6 +10,10 @@ export const NOT_IN_TOOLS = new Set([
   "open_session.host",
   "open_session.worktree",
   "open_session.share_with_children",
+  ...["project_id", "plan", "labels", "priority", "due_date", "not_before", "max_attempts", "context", "fence"].map(
+    (field) => `delegate_task.${field}`,
+  ),
+  "delegate_task.handoff",
 ]);
 
 /** What a call has to say beside the field in question. */
@@ -22,6 +26,7 @@ export function required(operation: OperationName): Fields {
     fail_task: { reason: "x" },
     set_task_state: { state: "working" },
     add_dependencies: { depends_on: [UNKNOWN] },
+    delegate_task: { content: "x" },
     list_dependencies: { which: "blockers" },
     judge_task: { verdict: "pass" },
     report_head: { branch: "main", commit: "a".repeat(40) },

@@ -6,6 +6,7 @@ import { cli } from "./over-cli.js";
 import { client, rest } from "./over-http.js";
 import { mcp } from "./over-mcp.js";
 import { rowsOfClaims } from "./rows-of-claims.js";
+import { rowsOfDelegations } from "./rows-of-delegations.js";
 import { rowsOfDependencies } from "./rows-of-dependencies.js";
 import { rowsOfEvidence } from "./rows-of-evidence.js";
 import { rowsOfHistory } from "./rows-of-history.js";
@@ -25,6 +26,7 @@ const ROWS = [
   ...rowsOfRecords,
   ...rowsOfEvidence,
   ...rowsOfDependencies,
+  ...rowsOfDelegations,
   ...rowsOfPlans,
   ...rowsOfSessions,
   ...rowsOfHistory,

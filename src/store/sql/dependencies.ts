@@ -5,7 +5,7 @@ import { broken } from "./liveness.js";
 import { SELECT_TASK } from "./read-tasks.js";
 
 const LINKED = `b.seq, b.id, b.workspace_id, b.project_id, b.status, b.not_before, b.blockers, b.open_blockers,
-  b.has_dependents, b.holder_session, b.cancel_requested, b.attempts, b.max_attempts, b.lease_until, b.lapsed,
+  b.has_dependents, b.delegated, b.holder_session, b.cancel_requested, b.attempts, b.max_attempts, b.lease_until, b.lapsed,
   s.expires_at AS session_expires_at`;
 const DEPENDENT = `q.seq, q.id, q.workspace_id, q.project_id, q.status, q.queue, q.not_before, q.blockers,
   q.open_blockers, q.holder_session`;

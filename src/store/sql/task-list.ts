@@ -33,7 +33,7 @@ export function listTasks(
     query.add(`(x.content ${like} ? ESCAPE '\\' OR x.description ${like} ? ESCAPE '\\')`, pattern, pattern);
   }
   if (filter.status !== undefined) statusCondition(filter.status, query, time);
-  if (filter.claimed !== undefined) time(filter.claimed ? `t.queue = 2 AND ${HELD}` : `${IN_QUEUE} AND ${OPEN}`);
+  if (filter.claimed !== undefined) time(filter.claimed ? `t.queue = 2 AND ${HELD}` : AVAILABLE);
   if (filter.ready !== undefined) time(filter.ready ? `${IN_QUEUE} AND ${READY}` : `NOT ${READY}`);
   if (filter.blocked !== undefined) time(filter.blocked ? BLOCKED : `NOT ${BLOCKED}`);
   if (filter.stalled !== undefined) time(filter.stalled ? STALLED : `NOT ${STALLED}`);
@@ -48,10 +48,12 @@ const IN_QUEUE = inQueue("t");
 const HELD = `(t.status = 'claimed' AND ${alive("t", "s")})`;
 const DEAD = dead("t", "s");
 const OPEN = `(t.status = 'open' OR (t.attempts < t.max_attempts AND t.cancel_requested = 0 AND ${DEAD}))`;
+const AVAILABLE = `${IN_QUEUE} AND ${OPEN} AND NOT (t.delegated = 1 AND t.open_blockers > 0)`;
 const READY = `(${IN_QUEUE} AND t.open_blockers = 0 AND (t.not_before IS NULL OR t.not_before <= ?) AND ${OPEN})`;
 // The index of what is blocked stands on the first condition.
-const BLOCKED = `(t.open_blockers > 0 AND ${OPEN})`;
-const STALLED = `(${BLOCKED} AND EXISTS (SELECT 1 FROM dependencies d JOIN tasks b ON b.seq = d.blocker_seq
+const WAITS = `(t.open_blockers > 0 AND ${OPEN})`;
+const BLOCKED = `(${WAITS} AND t.delegated = 0)`;
+const STALLED = `(${WAITS} AND EXISTS (SELECT 1 FROM dependencies d JOIN tasks b ON b.seq = d.blocker_seq
   LEFT JOIN sessions bs ON bs.id = b.holder_session WHERE d.task_seq = t.seq AND ${broken("b", "bs")}))`;
 
 class Conditions {
@@ -74,7 +76,8 @@ class Conditions {
 }
 
 function statusCondition(status: string, query: Conditions, time: (sql: string) => void): void {
-  if (status === "open") time(`${IN_QUEUE} AND ${OPEN}`);
+  if (status === "open") time(AVAILABLE);
+  else if (status === "delegated") time(`${WAITS} AND t.delegated = 1`);
   else if (status === "claimed") time(`t.queue = 2 AND ${HELD}`);
   else if (status === "failed")
     time(`(t.status = 'failed' OR (t.attempts >= t.max_attempts AND t.cancel_requested = 0 AND ${DEAD}))`);

@@ -25,6 +25,8 @@ const INSERT_COLUMNS = [
   "open_blockers",
   "has_dependents",
   "plan",
+  "parent_id",
+  "accountable",
   "recurrence_id",
   "tick_at",
   "requires_verdict",
@@ -48,6 +50,8 @@ const TEXTS = new Set([
   "cancel_reason",
 ]);
 const COLUMNS = new Set([
+  "accountable",
+  "delegated",
   "project_id",
   "priority",
   "status",
@@ -150,7 +154,8 @@ export function taskVerbs(db: Db): TaskVerbs {
       return after(db.run("DELETE FROM task_labels WHERE seq = ?", row.seq), () => insertLabels(row.seq, row, labels));
     },
     remove(row) {
-      db.kept.drop(row.id);
+      // Its parts lose their parent, whichever those are.
+      db.kept.clear();
       return done(db.run("DELETE FROM tasks WHERE seq = ?", row.seq));
     },
     ...queueVerbs(db),

@@ -6,6 +6,7 @@ import type { Db } from "./db.js";
 import { dependencyVerbs } from "./dependencies.js";
 import { dumpVerbs } from "./dump.js";
 import { eventVerbs } from "./events.js";
+import { familyVerbs } from "./families.js";
 import { headVerbs } from "./heads.js";
 import { leaseVerbs } from "./leases.js";
 import { noteVerbs } from "./notes.js";
@@ -23,6 +24,7 @@ export type Verbs = Pick<
   | "sessions"
   | "tasks"
   | "dependencies"
+  | "families"
   | "plans"
   | "contexts"
   | "heads"
@@ -42,6 +44,7 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     sessions: sessionVerbs(db),
     tasks: taskVerbs(db),
     dependencies: dependencyVerbs(db),
+    families: familyVerbs(db),
     plans: planVerbs(db),
     contexts: contextVerbs(db),
     heads: headVerbs(db),

@@ -1,0 +1,69 @@
+import type { OperationName } from "dibs/contract";
+import type { Expected } from "./expected.js";
+import type { Family } from "./families.js";
+import type { Agent, Proof, Task, Who } from "./records.js";
+import type { Rules } from "./rules.js";
+import { snapshot } from "./shown.js";
+
+/** What a call's arguments are chosen from, and what they mean. */
+export interface Args {
+  readonly seconds?: number;
+  readonly count?: number;
+  readonly labels?: string[];
+  readonly project?: "default" | "other";
+  readonly priority?: number;
+  readonly assign?: number;
+  readonly inSeconds?: number;
+  readonly max?: number;
+  readonly reason?: string;
+  readonly flag?: boolean;
+  /** Other tasks, chosen by number as the task itself. */
+  readonly others?: number[];
+  readonly text?: string;
+  readonly state?: "working" | "waiting_input" | "errored";
+  /** Which of the agent's sessions is the parent, or has given the token. */
+  readonly parent?: number;
+  readonly resume?: number;
+  readonly harness?: "h1" | "h2";
+  readonly used?: true;
+}
+
+export interface Scene {
+  /** Calls so far. */
+  calls: number;
+  readonly rules: Rules;
+  readonly agents: readonly Agent[];
+}
+
+export interface Subject {
+  readonly scene: Scene;
+  readonly who: Who;
+  readonly task: Task;
+  readonly proof: Proof;
+  readonly args: Args;
+  /** Tasks named beside it; undefined where none are. */
+  readonly others: Task[] | undefined;
+  readonly family: Family;
+  /** For a task that is made. */
+  readonly title: string;
+}
+export interface CallKind {
+  readonly name: OperationName;
+  readonly role?: string;
+  /** It needs no task to speak of. */
+  readonly record?: true;
+  readonly sessionless?: true;
+  input(subject: Subject): Record<string, unknown>;
+  predict(subject: Subject): Expected;
+}
+
+export const one = ({ scene }: Subject, task: Task): Expected => ({ tasks: [snapshot(scene.rules, task)] });
+export const given = (record: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+export const atMs = ({ scene, args }: Subject) =>
+  args.inSeconds === undefined ? undefined : scene.rules.nowMs + args.inSeconds * 1000;
+export const assignee = ({ scene, args }: Subject) =>
+  args.assign === undefined ? undefined : (scene.agents[args.assign % (scene.agents.length + 1)] ?? null);
+export const when = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
+export const idsOf = ({ others }: Subject) => others?.map(({ id }) => id);
+export const holding = ({ task, proof }: Subject) => ({ task_id: task.id, ...proof });
