@@ -60,6 +60,7 @@ export const commands: readonly CommandRow[] = [
     examples: [
       "dibs task list --ready --label tests",
       "dibs task list --stalled",
+      "dibs task list --status completed --verdict none",
       "dibs task list --status failed --json",
     ],
   },

@@ -60,7 +60,18 @@ export const list_tasks: Handler<Input<"list_tasks">> = async (context, input) =
     sort,
     ...(input.project_id === undefined ? {} : { projectId: (await projectOf(context, input.project_id)).id }),
     ...(input.assigned_to === undefined ? {} : { assignedTo: input.assigned_to }),
-    ...pick(input, ["status", "ready", "blocked", "stalled", "lapsed", "claimed", "label", "plan", "search"]),
+    ...pick(input, [
+      "status",
+      "ready",
+      "blocked",
+      "stalled",
+      "lapsed",
+      "claimed",
+      "label",
+      "plan",
+      "verdict",
+      "search",
+    ]),
   };
   const rows = await context.tx.tasks.list(context.workspaceId, filter, page, context.nowMs);
   const position = (row: TaskRow) => (sort === "handout" ? [row.priority, row.seq] : [row.seq]);

@@ -87,6 +87,7 @@ export interface TaskFilter {
   readonly label?: string;
   readonly plan?: string;
   readonly assignedTo?: string;
+  readonly verdict?: "pass" | "fail" | "stale" | "none";
   readonly search?: string;
   readonly sort: "handout" | "created" | "-created";
 }

@@ -66,6 +66,7 @@ const leftOutOfDelegating = [
   "not_before",
   "max_attempts",
   "context",
+  "requires_verdict",
   "fence",
   "handoff",
 ] as const;
@@ -95,7 +96,12 @@ export const TOOLS: readonly Tool[] = [
     repeats: true,
     fronts: [
       { operation: operations.heartbeat_task, ...lacking("context"), show: answers.showKept },
-      { operation: operations.change_task_context, ...having("context"), show: answers.showContext },
+      {
+        operation: operations.change_task_context,
+        ...having("context"),
+        without: ["replace"],
+        show: answers.showContext,
+      },
     ],
     hints: {
       ...leaseHints,
@@ -135,7 +141,6 @@ export const TOOLS: readonly Tool[] = [
     ],
     hints: {
       result: "Text or JSON.",
-      commit: "What verdict and evidence are about.",
       is_head: "commit is branch's head.",
     },
     output: { task: record("As heartbeat_task, verdict.") },
@@ -164,7 +169,7 @@ export const TOOLS: readonly Tool[] = [
     reads: true,
     fronts: [
       { operation: operations.list_dependencies, ...having("which"), show: answers.showTasks },
-      { operation: operations.list_tasks, ...lacking("task_id"), show: answers.showTasks },
+      { operation: operations.list_tasks, ...lacking("task_id"), without: ["verdict"], show: answers.showTasks },
       {
         operation: operations.get_task,
         ...having("task_id"),

@@ -18,6 +18,7 @@ const POSTGRES: Dialect = {
     "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = ?",
   recordsOf: (table, columns) => `SELECT ${columns.join(", ")} FROM json_populate_recordset(NULL::${table}, ?::json)`,
   byBytes: (column) => `${column} COLLATE "C"`,
+  field: (column, name) => `(${column}::json->>'${name}')`,
   indexedBy: () => "",
 };
 

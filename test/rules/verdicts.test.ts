@@ -196,6 +196,30 @@ describe("where branches are", () => {
     expect(await fresh.ask("list_heads", {}, ben)).toMatchObject([{ branch: "main", commit: B, agent_id: ann.id }]);
   });
 
+  test("lists are narrowed to those that read pass, fail or stale at that instant, or weren't judged", async () => {
+    const judged = async (said: object) => {
+      const { task_id } = await held();
+      await fresh.ask("judge_task", { task_id, ...said } as never, ben);
+      return task_id;
+    };
+    const passed = await judged({ verdict: "pass", commit: A.slice(0, 7), branch: "main" });
+    const failed = await judged({ verdict: "fail", commit: A, branch: "main" });
+    const alone = await judged({ verdict: "pass" });
+    const none = await judged({ evidence: [{ kind: "output", detail: "x" }] });
+    const listed = async (verdict: "pass" | "fail" | "stale" | "none") =>
+      (await fresh.ask("list_tasks", { verdict, sort: "created" }, ann)).map(({ id }) => id);
+    const all = async () => [await listed("pass"), await listed("fail"), await listed("stale"), await listed("none")];
+    expect(await all()).toEqual([[passed, alone], [failed], [], [none]]);
+    await head("main", A);
+    expect(await all()).toEqual([[passed, alone], [failed], [], [none]]);
+    await head("main", B);
+    expect(await all()).toEqual([[alone], [], [passed, failed], [none]]);
+    for (const task of await fresh.ask("list_tasks", {}, ann)) {
+      const reads = task.verdict?.stale ? "stale" : (task.verdict?.outcome ?? "none");
+      expect(await listed(reads)).toContain(task.id);
+    }
+  });
+
   test("without a commit, or without a branch, nothing ever reads stale", async () => {
     const task = await held();
     await fresh.ask("judge_task", { task_id: task.task_id, verdict: "pass", commit: A }, ben);

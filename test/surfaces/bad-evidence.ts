@@ -66,6 +66,7 @@ export const badEvidence: readonly Bad[] = [
   ...wrong("create_task", "requires_verdict", ['"yes"', "1"], /requires_verdict: must be true or false/, {
     with: '"content":"a title"',
   }),
+  ...wrong("list_tasks", "verdict", ['"maybe"'], /verdict: must be one of pass, fail, stale, none/, { not: ["MCP"] }),
   ...wrong("change_task_context", "context", ["[]", '"x"', "7"], /context: must be an object/, theTask),
   ...wrong(
     "change_task_context",

@@ -58,17 +58,19 @@ const contexts: Row[] = [
     tools: false,
   },
   {
-    does: "replaces a context, as its task's holder under the lease",
+    does: "replaces a context",
+    operation: "change_task_context",
+    given: async (at) => ({ input: { ...(await withContext(at)), context: { done: null }, replace: true } }),
+    answers: { context: { done: null }, version: 2 },
+    tools: false,
+  },
+  {
+    does: "merges into it as its task's holder, under the lease",
     operation: "change_task_context",
     given: async (at) => ({
-      input: {
-        ...(await at.held(at.ann, { context: CONTEXT })),
-        context: { done: 1 },
-        replace: true,
-        expected_version: 1,
-      },
+      input: { ...(await at.held(at.ann, { context: CONTEXT })), context: { done: 1 }, expected_version: 1 },
     }),
-    answers: { context: { done: 1 }, version: 2, task_id: "task 1" },
+    answers: { context: { ...CONTEXT, done: 1 }, version: 2, task_id: "task 1" },
   },
   {
     does: "refuses a change of another version, and says which it is",
@@ -184,6 +186,19 @@ const verdicts: Row[] = [
       verdict: { outcome: "pass", stale: true, commit: A },
       evidence: [{ ...CHECK, stale: true, commit: A, branch: "main", agent_id: "ann", created_at: "<time>" }],
     },
+  },
+  {
+    does: "lists what was judged at an older commit",
+    operation: "list_tasks",
+    given: async (at) => {
+      await at.task();
+      const task_id = await at.completed();
+      await at.ann.dibs.judgeTask({ task_id, verdict: "pass", commit: A, branch: "main" });
+      await at.bob.dibs.reportHead({ branch: "main", commit: B, project_id: at.project });
+      return { input: { project_id: at.project, verdict: "stale", limit: 10 } };
+    },
+    answers: [{ status: "completed", verdict: { outcome: "pass", stale: true } }],
+    tools: false,
   },
   {
     does: "says where a branch is",
