@@ -111,7 +111,23 @@ const special: Record<string, object> = {
   agents: { name: "new" },
   projects: { key: "new" },
   "notices/ack": { ids: [UNKNOWN] },
+  heads: { branch: "main", commit: "a".repeat(40) },
 };
+
+test("a context is sent with its own version as ETag, which If-Match holds a change to", async () => {
+  const { id } = (await send("POST", "/v1/tasks", { content: "x", context: { a: 1 } })).json;
+  const url = `/v1/tasks/${id}/context`;
+  const read = await send("GET", url);
+  expect(read).toMatchObject({ status: 200, headers: { etag: '"1"' }, json: { context: { a: 1 }, version: 1 } });
+  const change = (version: string) => send("PATCH", url, { context: { b: 2 } }, { "if-match": version });
+  expect(await change('"1"')).toMatchObject({
+    status: 200,
+    headers: { etag: '"2"' },
+    json: { context: { a: 1, b: 2 } },
+  });
+  expect(await change('"1"')).toMatchObject({ status: 412, json: { code: "version_mismatch", version: 2 } });
+  expect((await send("GET", `${url}?version=1`)).json.context).toEqual({ a: 1 });
+});
 
 describe("a claim whose client is gone (R21)", () => {
   /** Sends a claim; `leave` breaks the connection. */

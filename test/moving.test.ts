@@ -40,7 +40,7 @@ async function used(store: string): Promise<void> {
   await opened.createWorkspace("other");
   const steps = [
     { key: "b", content: 'A "step" \u{1f600} ünïcode', labels: ["ä", "b", "A"] },
-    { key: "a", content: "next", depends_on: ["b"] },
+    { key: "a", content: "next", depends_on: ["b"], requires_verdict: true },
   ];
   await ask("ann", "create_plan", { slug: "release", steps });
   await ask("ann", "create_recurrence", { name: "nightly", cron: "0 2 * * *", content: "report", labels: ["night"] });
@@ -50,6 +50,11 @@ async function used(store: string): Promise<void> {
   await ask("ben", "heartbeat_task", { task_id: task.id, progress: { done: 1 } });
   await ask("ann", "add_comment", { task_id: task.id, body: "a comment\nof two lines" });
   await ask("ann", "add_link", { task_id: task.id, url: "https://example.org/1" });
+  await ask("ben", "change_task_context", { task_id: task.id, context: { a: 1 } });
+  await ask("ben", "change_task_context", { task_id: task.id, context: { a: null } });
+  await ask("ann", "report_head", { branch: "main", commit: "b".repeat(40) });
+  const judged = { verdict: "pass", commit: "a".repeat(40), branch: "main", evidence: [{ kind: "check", ref: "ci" }] };
+  await ask("ann", "judge_task", { task_id: task.id, ...judged });
   const late = (await ask("cat", "claim_next_task", {})) as { task: { id: string } };
   await opened.call(operations.complete_task, { task_id: late.task.id, result: { ok: [1, null] } } as never, {
     ...asked("cat"),

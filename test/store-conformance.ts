@@ -1,5 +1,6 @@
 import { describe } from "vitest";
 import { dependencyTests } from "./store-parts/dependencies.js";
+import { judgedTests } from "./store-parts/judged.js";
 import { leaseTests } from "./store-parts/leases.js";
 import { planTests } from "./store-parts/plans.js";
 import { queueTests } from "./store-parts/queue.js";
@@ -15,6 +16,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
   describe(`${name}: records`, () => recordTests(make));
   describe(`${name}: dependencies`, () => dependencyTests(make));
   describe(`${name}: plans`, () => planTests(make));
+  describe(`${name}: contexts, heads, verdicts`, () => judgedTests(make));
   describe(`${name}: what recurs`, () => recurrenceTests(make));
   describe(`${name}: the queue`, () => queueTests(make));
 }

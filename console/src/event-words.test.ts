@@ -15,7 +15,7 @@ function happened(type: string, data: EventRow["data"] = {}): EventRow {
 test("every event that core writes has words on the page", () => {
   const sources = readdirSync(CORE).filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"));
   const text = sources.map((file) => readFileSync(new URL(file, CORE), "utf8")).join("\n");
-  const nouns = "task|lease|plan|recurrence|session|agent|store|stale_write";
+  const nouns = "task|branch|lease|plan|recurrence|session|agent|store|stale_write";
   const types = new Set(
     [...text.matchAll(new RegExp(`"((?:${nouns})\\.[a-z_]+)"`, "g"))].map((match) => match[1] ?? ""),
   );
@@ -26,10 +26,18 @@ test("every event that core writes has words on the page", () => {
   expect(bare).toEqual([]);
 });
 
+test("a verdict is said with the event that carries it", () => {
+  const said = (type: string, data: EventRow["data"]) => sentenceOf(happened(type, data), new Map(), undefined);
+  expect(said("task.judged", { verdict: "fail" })).toMatchObject({ verb: "gave a failing verdict on", tone: "hot" });
+  expect(said("task.completed", { verdict: "pass" })).toMatchObject({ tone: "calm" });
+  expect(said("task.completed", {})).toMatchObject({ verb: "completed" });
+});
+
 test("what has no words is shown by its name, and a plan or a recurrence by its own", () => {
   const said = (type: string, data: EventRow["data"]) => sentenceOf(happened(type, data), new Map(), undefined);
   expect(said("made.up", {})).toMatchObject({ actor: "ann", verb: "made.up", object: undefined });
   expect(said("plan.created", { plan: "release" })).toMatchObject({ verb: "made a plan", object: "release" });
   expect(said("recurrence.created", { name: "nightly" })).toMatchObject({ object: "nightly" });
+  expect(said("branch.moved", { branch: "main", commit: "ab" })).toMatchObject({ object: "main" });
   expect(said("task.created", { content: "Ship", plan: "release" })).toMatchObject({ object: "Ship" });
 });

@@ -24,6 +24,9 @@ const WORDS: Readonly<Record<string, readonly [verb: string, tone: Tone]>> = {
   "task.linked": ["linked", "faint"],
   "task.state_changed": ["says how it goes with", "far"],
   "task.retried": ["gave a new try to", "far"],
+  "task.judged": ["judged", "far"],
+  "task.evidence_added": ["added evidence to", "faint"],
+  "branch.moved": ["moved the branch", "faint"],
   "scope.claimed": ["claimed", "calm"],
   "scope.released": ["released", "faint"],
   "lease.expired": ["ran out of time on", "late"],
@@ -46,6 +49,14 @@ const WORDS: Readonly<Record<string, readonly [verb: string, tone: Tone]>> = {
   "stale_write.refused": ["late write refused on", "hot"],
 };
 
+/** What is said where the verdict says more. */
+const JUDGED: typeof WORDS = {
+  "task.judged pass": ["gave a passing verdict on", "calm"],
+  "task.judged fail": ["gave a failing verdict on", "hot"],
+  "task.completed pass": ["completed, with a passing verdict,", "calm"],
+  "task.completed fail": ["completed, with a failing verdict,", "hot"],
+};
+
 /** What an event says in the log: who, did what, to what. */
 export interface Sentence {
   readonly actor: string | undefined;
@@ -60,8 +71,10 @@ export function sentenceOf(
   titles: ReadonlyMap<string, string>,
   agentNames: ReadonlyMap<string, string> | undefined,
 ): Sentence {
-  const [verb, tone] = WORDS[event.type] ?? [event.type, "faint"];
-  const told = event.data.content ?? event.data.title ?? event.data.name ?? event.data.scope ?? event.data.plan;
+  const [verb, tone] = JUDGED[`${event.type} ${event.data.verdict}`] ?? WORDS[event.type] ?? [event.type, "faint"];
+  const { content, title, name, scope, plan } = event.data;
+  const told =
+    content ?? title ?? name ?? scope ?? plan ?? (event.type === "branch.moved" ? event.data.branch : undefined);
   const object =
     typeof told === "string"
       ? told

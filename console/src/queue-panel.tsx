@@ -73,6 +73,7 @@ function QueuedTask({ task, snapshot, agentNames }: { task: Task } & Omit<QueueP
               lapsed{task.claimed_by_agent_id !== null && `, ${nameOf(task.claimed_by_agent_id)} had it`}
             </span>
           )}
+          {task.requires_verdict && <Verdict task={task} />}
           {task.attempts > 0 && (
             <span>
               {task.attempts} of {task.max_attempts} attempts used
@@ -91,6 +92,20 @@ function QueuedTask({ task, snapshot, agentNames }: { task: Task } & Omit<QueueP
         <Age at={task.created_at} from={snapshot} />
       </span>
     </li>
+  );
+}
+
+/** What a task that requires a verdict has of it. */
+function Verdict({ task: { verdict } }: { task: Task }) {
+  const failed = verdict?.outcome === "fail";
+  const words = verdict === null ? "requires a verdict" : `verdict: ${verdict.stale ? "stale" : verdict.outcome}`;
+  return (
+    <span
+      className={`said rounded px-1.5 font-medium ${failed ? "bg-hot-wash text-hot" : "border border-line text-soft"}`}
+      title={verdict?.note ?? undefined}
+    >
+      {words}
+    </span>
   );
 }
 

@@ -1,6 +1,7 @@
 import { withCommands } from "./failure.js";
 import type { Screen } from "./screen.js";
 import { shown } from "./shown-text.js";
+import { judgedLine } from "./verdict-words.js";
 import { when } from "./when.js";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -36,7 +37,7 @@ function fieldLines(field: string, value: unknown, screen: Screen): string[] {
 
 /** One value on one line; a time both ways. */
 function valueText(field: string, value: unknown, screen: Screen): string {
-  if (typeof value !== "string") return shown(JSON.stringify(value) ?? "");
+  if (typeof value !== "string") return judgedLine(field, value) ?? shown(JSON.stringify(value) ?? "");
   const atMs = /(_at|_date|^at|^not_before)$/.test(field) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(atMs) ? shown(value) : when(atMs, screen);
 }

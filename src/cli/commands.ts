@@ -1,5 +1,8 @@
 import type { OperationName } from "../contract/operations.js";
 import { brief } from "./brief-task.js";
+import { dependencyCommands } from "./dependency-commands.js";
+import { evidenceCommands } from "./evidence-commands.js";
+import type { FromGit } from "./from-git.js";
 import { planCommands } from "./plan-commands.js";
 import { recurrenceCommands } from "./recurrence-commands.js";
 import type { Noun } from "./rows.js";
@@ -26,6 +29,8 @@ export interface CommandRow {
   readonly defaults?: Readonly<Record<string, unknown>>;
   /** With `--follow` it goes on with what comes. */
   readonly follow?: true;
+  /** Takes what isn't given from the git repository around it. */
+  readonly fromGit?: FromGit;
   /** Another word for what a command does already. */
   readonly also?: true;
   /** An older form, kept out of help. */
@@ -62,6 +67,7 @@ export const commands: readonly CommandRow[] = [
     examples: [
       "dibs task list --ready --label tests",
       "dibs task list --stalled",
+      "dibs task list --status completed --verdict none",
       "dibs task list --status failed --json",
     ],
   },
@@ -95,7 +101,11 @@ export const commands: readonly CommandRow[] = [
     words: "task complete",
     operation: "complete_task",
     ...task,
-    examples: [`dibs task complete ${ID} --result '{"commit":"1f3c"}'`],
+    fromGit: "said",
+    examples: [
+      `dibs task complete ${ID} --result '{"pages":12}'`,
+      `dibs task complete ${ID} --verdict pass   # in a git repository: at its commit and branch`,
+    ],
   },
   {
     words: "task fail",
@@ -146,42 +156,7 @@ export const commands: readonly CommandRow[] = [
     positionals: ["task_id"],
     examples: [`dibs task delete ${ID}`, `dibs task delete ${ID} --force`],
   },
-  {
-    words: "task block",
-    operation: "add_dependencies",
-    ...task,
-    examples: [`dibs task block ${ID} --depends-on 9b1c…`],
-  },
-  {
-    words: "task unblock",
-    operation: "remove_dependency",
-    positionals: ["task_id", "blocker_id"],
-    fields: brief,
-    examples: [`dibs task unblock ${ID} 9b1c…`],
-  },
-  {
-    words: "task blockers",
-    operation: "list_dependencies",
-    positionals: ["task_id"],
-    rows: "task",
-    examples: [`dibs task blockers ${ID}`, `dibs task blockers ${ID} --which dependents`],
-  },
-  {
-    words: "task delegate",
-    operation: "delegate_task",
-    positionals: ["task_id", "content"],
-    fields: brief,
-    examples: [
-      `dibs task delegate ${ID} "Review the migration" --assigned-to-agent-id 77aa…`,
-      `dibs task delegate ${ID} "Write the docs" --label docs --handoff "merge when they are there"`,
-    ],
-  },
-  {
-    words: "task chain",
-    operation: "get_task_chain",
-    positionals: ["task_id"],
-    examples: [`dibs task chain ${ID}`],
-  },
+  ...dependencyCommands,
   {
     words: "task comment",
     operation: "add_comment",
@@ -215,6 +190,7 @@ export const commands: readonly CommandRow[] = [
     rows: "history",
     examples: [`dibs task history ${ID}`],
   },
+  ...evidenceCommands,
   ...planCommands,
   {
     words: "agent add",
@@ -279,6 +255,7 @@ export const commands: readonly CommandRow[] = [
 export const groups: Readonly<Record<string, string>> = {
   task: "Tasks: add, find, claim, keep, finish.",
   plan: "Plans: named sets of tasks that wait for each other.",
+  head: "Heads of branches: where they are, so that verdicts on older commits read stale.",
   agent: "Agents and their keys.",
   session: "Sessions: who works, and holds what it claimed.",
   project: "Projects: a queue of its own per repository.",

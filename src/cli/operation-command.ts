@@ -45,6 +45,7 @@ export function operationCommand(row: CommandRow, finish: Finish): Command {
       session: values.session as string | undefined,
       ifVersion: values.ifVersion as number | undefined,
       idempotencyKey: values.idempotencyKey as string | undefined,
+      asksGit: values.git !== false,
     };
     const { readConfig } = await import("../config.js");
     const output = new Output(values.json === true, readConfig().color);
@@ -114,6 +115,9 @@ function sharedOptions(row: CommandRow): Option[] {
       : []),
     ...(errors.includes("version_mismatch")
       ? [new Option("--if-version <n>", "Refuse unless the record still has this version.").argParser(whole)]
+      : []),
+    ...(row.fromGit
+      ? [new Option("--no-git", "Take commit and branch from what is given alone, not from the repository around.")]
       : []),
     ...(operation.effect === "write"
       ? [

@@ -1,5 +1,6 @@
 import type { Screen } from "./screen.js";
 import type { Column } from "./table.js";
+import { verdictWord } from "./verdict-words.js";
 import { lasting, relative, when } from "./when.js";
 
 /** What the rows of a list are, for the table that shows them. */
@@ -14,6 +15,8 @@ export type Noun =
   | "history"
   | "comment"
   | "link"
+  | "version"
+  | "head"
   | "plan"
   | "step"
   | "item"
@@ -144,11 +147,25 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
   event: [...happened, field("TASK", "task_id"), whatElse],
   history: [...happened, whatElse],
   comment: [time("AT", "created_at"), field("WHO", "agent_name"), field("KIND", "kind"), flexible("BODY", "body")],
+  version: [
+    field("VERSION", "version"),
+    time("AT", "created_at"),
+    field("WHO", "agent_name"),
+    { title: "CHANGED", flexible: true, text: (row) => (row.changed as string[]).join(", ") },
+  ],
+  head: [
+    field("BRANCH", "branch"),
+    field("COMMIT", "commit"),
+    time("SINCE", "updated_at"),
+    field("PROJECT", "project_id"),
+  ],
   link: [time("AT", "created_at"), field("KIND", "kind"), flexible("URL", "url"), field("TITLE", "title")],
 };
 
-/** A task's status in a word or two: what a claim would meet. */
+/** A task's status in a word or two: what a claim would meet, and how the result was judged. */
 export function statusOf(row: Row): string {
+  const judged = verdictWord(row);
+  if (row.status === "completed" && judged !== undefined) return `completed (${judged})`;
   if (row.lapsed === true && row.status === "open") return "open (lapsed)";
   if (row.stalled === true) return `${row.status} (stalled)`;
   if (row.status === "open" && (row.blocked === true || Number(row.blocked_by_count) > 0)) return "open (blocked)";
@@ -159,7 +176,7 @@ export function statusOf(row: Row): string {
 
 export function paintStatus(text: string, row: Row, { paint }: Screen): string {
   if (row.status === "claimed") return paint.yellow(text);
-  if (row.status === "completed") return paint.green(text);
+  if (row.status === "completed") return verdictWord(row) === "fail" ? paint.red(text) : paint.green(text);
   if (row.status === "failed" || row.stalled === true) return paint.red(text);
   return row.ready === true ? paint.cyan(text) : paint.dim(text);
 }

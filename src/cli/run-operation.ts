@@ -21,6 +21,8 @@ export interface Asked {
   readonly session: string | undefined;
   readonly ifVersion: number | undefined;
   readonly idempotencyKey: string | undefined;
+  /** Whether what isn't given may come from the git repository around. */
+  readonly asksGit: boolean;
 }
 
 /** Runs one operation and says what it answered. Gives the exit status; throws what the call throws. */
@@ -29,9 +31,10 @@ export async function runOperation(asked: Asked, output: Output): Promise<number
   const interrupt = new AbortController();
   process.once("SIGINT", () => interrupt.abort());
   const given = asked.jsonInput === undefined ? {} : jsonObject(await textFrom(asked.jsonInput));
+  const input = await completed(asked, { ...given, ...asked.input }, output);
   const connection = await connect(config);
   try {
-    const answer = await ask(connection.dibs, config, asked, { ...given, ...asked.input }, interrupt.signal);
+    const answer = await ask(connection.dibs, config, asked, input, interrupt.signal);
     const nothing = isNothing(answer.body);
     if (nothing && interrupt.signal.aborted) return EXIT.interrupted;
     output.answer(asked.row, answer);
@@ -43,6 +46,15 @@ export async function runOperation(asked: Asked, output: Output): Promise<number
   } finally {
     await connection.close();
   }
+}
+
+/** The input with what the repository around says, where the command takes it from there. */
+async function completed({ row, asksGit }: Asked, input: Readonly<Record<string, unknown>>, output: Output) {
+  if (row.fromGit === undefined || !asksGit) return input;
+  const { withGit } = await import("./from-git.js");
+  const { input: full, says } = withGit(row.fromGit, input, process.cwd());
+  output.say(...says);
+  return full;
 }
 
 async function textFrom(given: string): Promise<string> {

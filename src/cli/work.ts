@@ -2,7 +2,7 @@ import type { Dibs } from "../client/dibs.js";
 import { isLost, WorkStopped } from "../client/lease-keeper.js";
 import type { WorkItem } from "../client/work-item.js";
 import { readConfig } from "../config.js";
-import { EXIT, isDibsError } from "../contract/errors.js";
+import { type DibsError, EXIT, isDibsError } from "../contract/errors.js";
 import { Child, type ChildEnd } from "./child.js";
 import { connect } from "./connect.js";
 import { usage } from "./failure.js";
@@ -26,6 +26,8 @@ export interface WorkPlan {
   readonly drain: boolean;
 }
 
+/** Characters of a reason. */
+const REASON_MAX = 1000;
 /** The child has 5 s to end after its SIGTERM; this leaves it those before the lease is over. */
 const MARGIN_MS = 6_000;
 
@@ -139,14 +141,31 @@ class Crew {
   async #settle(item: WorkItem, end: ChildEnd): Promise<void> {
     if (item.signal.aborted && !settledByChild(item.signal.reason)) return this.#giveUp(item);
     if (end.status === 0) {
-      const { output, truncated } = end;
-      await item.complete({ output, ...(truncated ? { output_truncated: true } : {}) });
-      this.counts.completed++;
-      this.#failing.delete(item.id);
-      return this.#say(item, "completed");
+      const refusal = await this.#complete(item, end);
+      if (refusal === undefined) return;
+      // Not given back: a command that never judges would be run for ever, and this way its attempts are counted.
+      return this.#fail(item, "no verdict", refusal.message);
     }
     const how = typeof end.status === "number" ? `exit status ${end.status}` : `signal ${end.status}`;
-    const task = await item.fail(`The command ended with ${how}.`, { retry: true });
+    return this.#fail(item, how, `The command ended with ${how}.`);
+  }
+
+  /** Undefined when it is completed; the refusal of a task that requires a verdict which the command didn't give. */
+  async #complete(item: WorkItem, { output, truncated }: ChildEnd): Promise<DibsError | undefined> {
+    try {
+      await item.complete({ output, ...(truncated ? { output_truncated: true } : {}) });
+    } catch (error) {
+      if (isDibsError(error, "verdict_required")) return error;
+      throw error;
+    }
+    this.counts.completed++;
+    this.#failing.delete(item.id);
+    this.#say(item, "completed");
+    return undefined;
+  }
+
+  async #fail(item: WorkItem, how: string, reason: string): Promise<void> {
+    const task = await item.fail(reason.slice(0, REASON_MAX), { retry: true });
     this.counts.failed++;
     this.#failing.add(item.id);
     const then = task.status === "failed" ? "no attempt is left" : "it goes back to the queue";

@@ -63,9 +63,16 @@ export class WorkItem {
     return this.#keeper.signal;
   }
 
-  /** Finishes the task. `result` is any JSON. Throws `lease_lost` when it was not ours any more. */
-  complete(result?: Fields<"complete_task">["result"]): Promise<Output<"complete_task">> {
-    return this.#settle(() => this.session.completeTask({ ...proofOf(this.record), result }), { anew: true });
+  /**
+   * Finishes the task. `result` is any JSON; beside it may stand what shows it and how it is judged. Throws `lease_lost`
+   * when it was not ours any more, and `verdict_required`, still holding it, when the task requires a passing verdict.
+   */
+  complete(
+    result?: Fields<"complete_task">["result"],
+    said: Omit<Fields<"complete_task">, "result"> = {},
+  ): Promise<Output<"complete_task">> {
+    const finish = () => this.session.completeTask({ ...proofOf(this.record), result, ...said });
+    return this.#settle(finish, { anew: true });
   }
 
   /** Says that the work failed; with `retry` the task opens again as long as attempts are left. */

@@ -103,6 +103,21 @@ export const ERRORS = {
       next: next(),
     }),
   ),
+  verdict_required: row(
+    409,
+    conflict,
+    true,
+    "The task is completed only with a passing verdict that isn't stale.",
+    () =>
+      z.object({
+        verdict: z
+          .record(z.string(), z.unknown())
+          .nullable()
+          .describe("The verdict that it has or would have; null without one."),
+        head: z.string().nullable().describe("The head of the verdict's branch, where it is known."),
+        next: next(),
+      }),
+  ),
   lease_lost: row(409, leaseLost, false, "The caller does not hold the lease (any more): stop working on it.", () =>
     z.object({
       reason: z.enum(["expired", "superseded", "released", "revoked", "transferred", "completed", "never_held"]),

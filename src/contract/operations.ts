@@ -8,6 +8,8 @@ import { planOperations } from "./plan.js";
 import { recurrenceOperations } from "./recurrence.js";
 import { scopeOperations } from "./scope-claims.js";
 import { sessionOperations } from "./session.js";
+import { contextOperations } from "./task-context.js";
+import { evidenceOperations } from "./task-evidence.js";
 import { taskRecordOperations } from "./task-records.js";
 import { taskWorkOperations } from "./task-work.js";
 import { workspaceOperations } from "./workspace.js";
@@ -16,6 +18,8 @@ import { workspaceOperations } from "./workspace.js";
 export const operations = {
   ...taskWorkOperations,
   ...taskRecordOperations,
+  ...contextOperations,
+  ...evidenceOperations,
   ...dependencyOperations,
   ...delegationOperations,
   ...planOperations,

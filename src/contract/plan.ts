@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { VERDICT } from "./evidence.js";
 import { cursor, limit, projectId, visibleText } from "./fields.js";
 import { defineOperation } from "./operation.js";
 import { newTask, TASK_STATUS } from "./task.js";
@@ -66,6 +67,9 @@ const shownStep = z.object({
   blocked: z.boolean(),
   stalled: z.boolean(),
   claimed_by_agent_id: z.string().nullable(),
+  requires_verdict: z.boolean(),
+  verdict: z.enum(VERDICT).nullable().describe("How it was judged last."),
+  verdict_stale: z.boolean().describe("The verdict is about a commit that is no longer its branch's head."),
   waits_for: z.array(z.string()).describe("Ids of the tasks it waits for, in this plan or outside."),
 });
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { VERDICT } from "./evidence.js";
 import { cursor, id, limit, projectId, text, visibleText } from "./fields.js";
 import { defineOperation } from "./operation.js";
 import { byTask, newTask, TASK_STATUS, task, taskChanges } from "./task.js";
@@ -90,6 +91,10 @@ export const taskRecordOperations = {
         label: text(100).optional(),
         plan: text(64).optional().describe("Slug of the plan it is part of, in any project unless one is named."),
         assigned_to: id("the agent it is assigned to").optional(),
+        verdict: z
+          .enum([...VERDICT, "stale", "none"])
+          .optional()
+          .describe("How they were judged last: `pass` and `fail` that still count, `stale` ones, or `none` yet."),
         search: text(200).optional().describe("Text in title or description, in any letter case."),
         sort: z
           .enum(["handout", "created", "-created"])

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { claimRow } from "./claim-row.js";
+import { said } from "./evidence.js";
 import { json, leaseProof, leaseSeconds, text, visibleText, whole } from "./fields.js";
 import { notices } from "./notice.js";
 import { defineOperation } from "./operation.js";
@@ -116,12 +117,12 @@ export const taskWorkOperations = {
   }),
   complete_task: defineOperation({
     name: "complete_task",
-    summary: "Finish the task with its result.",
+    summary: "Finish the task with its result, what shows it, and how it is judged.",
     method: "POST",
     path: "/v1/tasks/:task_id/complete",
-    input: () => z.strictObject({ ...holding, result: json.optional().describe("What came out; any JSON.") }),
+    input: () => z.strictObject({ ...holding, result: json.optional().describe("What came out; any JSON."), ...said }),
     output: () => task,
-    errors: ["not_found", "lease_lost"],
+    errors: ["not_found", "lease_lost", "verdict_required"],
     role: "worker",
     effect: "write",
     nulls: "absent",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { evidence, verdict } from "./evidence.js";
 import {
   id,
   json,
@@ -20,6 +21,12 @@ export const WORK_STATE = ["working", "waiting_input", "errored"] as const;
 
 /** Blockers that a task shows and one call may name; a task can have more. */
 export const BLOCKERS_SHOWN = 1000;
+
+/** Characters of a context as JSON: everyone who claims or lists the task reads them. */
+export const CONTEXT_MAX = 100_000;
+export const CONTEXT_TOO_LARGE = `must have at most ${CONTEXT_MAX.toLocaleString("en")} characters as JSON; keep large things elsewhere, and say here where`;
+/** Versions of a context that are kept, the present one counted. */
+export const CONTEXT_VERSIONS_KEPT = 100;
 
 const priority = whole(1, 4).describe("4 urgent, 3 high, 2 normal, 1 low.");
 const moment = z.string().nullable();
@@ -50,6 +57,8 @@ export const task = z.object({
     .array(z.object({ scope: z.string(), mode: scopeMode }))
     .describe("What it will touch; who claims the task claims these with it."),
   context: z.record(z.string(), json).nullable(),
+  context_version: z.number().describe("Grows by one with every change of the context; 0 when it never had any."),
+  requires_verdict: z.boolean().describe("It is completed only with a passing verdict that isn't stale."),
   assigned_to_agent_id: z.string().nullable(),
   accountable_agent_id: z
     .string()
@@ -75,6 +84,8 @@ export const task = z.object({
   max_attempts: z.number(),
   failure_reason: z.string().nullable(),
   result: json.nullable(),
+  evidence: z.array(evidence).describe("What shows the result, oldest first."),
+  verdict: verdict.nullable().describe("How it was judged last."),
   closed_by_agent_id: z.string().nullable(),
   due_date: moment,
   not_before: moment,
@@ -93,6 +104,10 @@ export const blockerIds = z
   .describe("Ids of tasks that must be completed first.");
 
 const planSlug = text(64);
+
+export const taskContext = z
+  .record(z.string(), json)
+  .refine((context) => JSON.stringify(context).length <= CONTEXT_MAX, CONTEXT_TOO_LARGE);
 
 /** What a task may be created with. */
 export const newTask = z.strictObject({
@@ -113,7 +128,11 @@ export const newTask = z.strictObject({
   scopes: scopesWanted
     .optional()
     .describe("What it will touch, as `path:src/auth`: claiming the task claims these with it, or neither."),
-  context: z.record(z.string(), json).optional().describe("Data for whoever does it."),
+  context: taskContext.optional().describe("Data for whoever does it."),
+  requires_verdict: z
+    .boolean()
+    .optional()
+    .describe("true: it is completed only with a passing verdict that isn't stale."),
 });
 export type NewTask = z.output<typeof newTask>;
 
@@ -133,6 +152,7 @@ export const taskChanges = {
   depends_on: blockerIds.nullable().optional().describe("Exactly these from now on."),
   scopes: newTask.shape.scopes.nullable(),
   context: newTask.shape.context.nullable(),
+  requires_verdict: newTask.shape.requires_verdict,
 } as const;
 
 /** Which tasks a claim or a list speaks of. */

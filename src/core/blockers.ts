@@ -2,6 +2,8 @@ import { DibsError } from "../contract/errors.js";
 import { BLOCKERS_SHOWN, type Task } from "../contract/task.js";
 import type { Context } from "./context.js";
 import { grouped } from "./grouped.js";
+import { headsOf } from "./head-reports.js";
+import { NO_HEADS } from "./heads.js";
 import { quoted, titled } from "./quoted.js";
 import type { LinkedRow, StateColumns, TaskRow } from "./rows.js";
 import { isBroken, openAmong, taskState } from "./task-state.js";
@@ -17,11 +19,13 @@ export async function viewsOf(context: Context, rows: readonly TaskRow[]): Promi
     waiting.length === 0 ? [] : await context.tx.dependencies.blockersOf(waiting, context.nowMs, BLOCKERS_SHOWN),
     (blocker) => blocker.task_seq,
   );
-  return rows.map((row) => taskView(row, context.nowMs, blockers.get(row.seq) ?? []));
+  const heads = await headsOf(context, rows);
+  return rows.map((row) => taskView(row, context.nowMs, blockers.get(row.seq) ?? [], heads));
 }
 
 export async function viewOf(context: Context, row: TaskRow): Promise<Task> {
-  if (row.blockers === 0) return taskView(row, context.nowMs, []);
+  const alone = row.blockers === 0 && row.evidence === null && row.verdict === null;
+  if (alone) return taskView(row, context.nowMs, [], NO_HEADS);
   return (await viewsOf(context, [row]))[0] as Task;
 }
 

@@ -3,9 +3,12 @@ import type { OperationName, Operations } from "../contract/operations.js";
 import * as agents from "./agents.js";
 import * as claiming from "./claiming.js";
 import * as claimsTable from "./claims-table.js";
+import { complete_task } from "./completion.js";
 import type { Handler } from "./context.js";
 import * as delegations from "./delegations.js";
 import * as dependencies from "./dependency-edits.js";
+import * as heads from "./head-reports.js";
+import { judge_task } from "./judging.js";
 import { ack_notices } from "./notices.js";
 import * as planViews from "./plan-view.js";
 import * as plans from "./plans.js";
@@ -16,6 +19,7 @@ import * as scopes from "./scopes.js";
 import * as sessionEnd from "./session-end.js";
 import * as sessionOpen from "./session-open.js";
 import * as sessions from "./sessions.js";
+import * as taskContext from "./task-context.js";
 import * as creation from "./task-creation.js";
 import * as notes from "./task-notes.js";
 import * as tasks from "./tasks.js";
@@ -27,7 +31,7 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   claim_task: claiming.claim_task,
   heartbeat_task: work.heartbeat_task,
   release_task: work.release_task,
-  complete_task: work.complete_task,
+  complete_task,
   fail_task: work.fail_task,
   cancel_task: work.cancel_task,
   reopen_task: work.reopen_task,
@@ -46,6 +50,12 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   add_comment: notes.add_comment,
   list_links: notes.list_links,
   add_link: notes.add_link,
+  judge_task,
+  report_head: heads.report_head,
+  list_heads: heads.list_heads,
+  get_task_context: taskContext.get_task_context,
+  change_task_context: taskContext.change_task_context,
+  list_context_versions: taskContext.list_context_versions,
   list_dependencies: dependencies.list_dependencies,
   add_dependencies: dependencies.add_dependencies,
   remove_dependency: dependencies.remove_dependency,

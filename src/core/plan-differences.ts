@@ -6,15 +6,17 @@ import type { PlanRow, StepRow } from "./plan-verbs.js";
 const NAMED_MAX = 20;
 
 /** A step as it was written, in one form: the order of keys, labels and dependencies says nothing, nor how a time is written. */
-export function definitionOf({ key: _, ...step }: PlanStep): string {
+export function definitionOf({ key: _, requires_verdict, ...step }: PlanStep): string {
   const instants = Object.fromEntries(
     (["due_date", "not_before"] as const).flatMap((field) => {
       const time = step[field];
       return time === undefined ? [] : [[field, new Date(Date.parse(time)).toISOString()]];
     }),
   );
+  // What is not required is what goes without saying.
+  const required = requires_verdict ? { requires_verdict } : {};
   const sets = { labels: sorted(step.labels), depends_on: sorted(step.depends_on) };
-  return JSON.stringify(Object.entries(ordered({ ...step, ...instants, ...sets }) as object));
+  return JSON.stringify(Object.entries(ordered({ ...step, ...required, ...instants, ...sets }) as object));
 }
 
 const sorted = (texts: readonly string[] = []) => [...new Set(texts)].sort();

@@ -10,6 +10,8 @@ const node = (content: string, more: Partial<DrawnNode> = {}): DrawnNode => ({
   ready: true,
   blocked: false,
   stalled: false,
+  verdict: null,
+  verdict_stale: false,
   ...more,
 });
 /** Titles that would be more than text, were they written as they are. */
@@ -29,11 +31,14 @@ const HOSTILE = [
 
 describe("a plan drawn", () => {
   test("for Mermaid: a line for each node, edge and state in use", () => {
-    const nodes = [node("first", { status: "completed" }), node("second", { task_id: "b", stalled: true })];
+    const nodes = [
+      node("first", { status: "completed", verdict: "pass" }),
+      node("second", { task_id: "b", stalled: true }),
+    ];
     expect(mermaid(nodes, [{ from: nodes[0]?.task_id as string, to: "b" }])).toBe(
       [
         "flowchart TD",
-        '  n0["first · completed"]:::completed',
+        '  n0["first · completed · pass"]:::completed',
         '  n1["second · stalled"]:::stalled',
         "  n0 --> n1",
         "  classDef completed fill:#d3f0d8,stroke:#2f7d3e,color:#111",

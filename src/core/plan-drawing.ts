@@ -8,6 +8,8 @@ export interface DrawnNode {
   readonly ready: boolean;
   readonly blocked: boolean;
   readonly stalled: boolean;
+  readonly verdict: string | null;
+  readonly verdict_stale: boolean;
 }
 export interface DrawnEdge {
   readonly from: string;
@@ -34,7 +36,10 @@ function look(node: DrawnNode): string {
   return node.ready ? "ready" : "scheduled";
 }
 
-const words = (node: DrawnNode) => `${titled(node.content)} · ${look(node)}`;
+function words(node: DrawnNode): string {
+  const judged = node.verdict === null ? [] : [node.verdict_stale ? `${node.verdict}, stale` : node.verdict];
+  return [titled(node.content), look(node), ...judged].join(" · ");
+}
 
 /** Text for Mermaid. Titles are data: whatever means something to it is written as an entity. */
 export function mermaid(nodes: readonly DrawnNode[], edges: readonly DrawnEdge[]): string {

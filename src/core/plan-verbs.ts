@@ -22,7 +22,10 @@ export interface StepRow {
 
 /** A task of a plan, or one that a task of the plan waits for. */
 export type NodeRow = StateColumns &
-  Pick<TaskRow, "seq" | "id" | "content" | "holder_agent"> & { readonly key: string | null; readonly in_plan: number };
+  Pick<TaskRow, "seq" | "id" | "project_id" | "content" | "holder_agent" | "requires_verdict" | "verdict"> & {
+    readonly key: string | null;
+    readonly in_plan: number;
+  };
 
 export interface PlanVerbs {
   /** Returns its sequence number. */

@@ -3,7 +3,10 @@ import type { Operations } from "../contract/operations.js";
 import type { Plan } from "../contract/plan.js";
 import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
+import { verdictOf } from "./evidence.js";
 import { grouped } from "./grouped.js";
+import { headsOf } from "./head-reports.js";
+import { type Heads, isStale } from "./heads.js";
 import { dot, mermaid } from "./plan-drawing.js";
 import { boundsOf, type Edge } from "./plan-graph.js";
 import { planOf } from "./plan-named.js";
@@ -20,6 +23,8 @@ interface Drawn {
   readonly edges: readonly Edge[];
   readonly bySeq: ReadonlyMap<number, NodeRow>;
   readonly stalled: ReadonlySet<number>;
+  /** Of the branches that its steps were judged on. */
+  readonly heads: Heads;
 }
 
 async function drawn(context: Context, plan: PlanRow): Promise<Drawn> {
@@ -32,7 +37,11 @@ async function drawn(context: Context, plan: PlanRow): Promise<Drawn> {
     const task = bySeq.get(task_seq);
     if (broken.has(blocker_seq) && task && taskState(task, context.nowMs).waits) stalled.add(task_seq);
   }
-  return { nodes, edges, bySeq, stalled };
+  const heads = await headsOf(
+    context,
+    nodes.map(({ project_id, verdict }) => ({ project_id, verdict, evidence: null })),
+  );
+  return { nodes, edges, bySeq, stalled, heads };
 }
 
 const isOpen = (status: string) => status === "open" || status === "claimed" || status === "delegated";
@@ -76,8 +85,9 @@ function rowView(plan: PlanRow, drawing: Drawn, nowMs: number) {
   };
 }
 
-function nodeView(node: NodeRow, stalled: boolean, nowMs: number) {
+function nodeView(node: NodeRow, { stalled, heads }: Drawn, nowMs: number) {
   const state = taskState(node, nowMs);
+  const verdict = verdictOf(node);
   return {
     key: node.key,
     task_id: node.id,
@@ -85,15 +95,18 @@ function nodeView(node: NodeRow, stalled: boolean, nowMs: number) {
     status: state.status,
     ready: state.ready,
     blocked: state.blocked,
-    stalled,
+    stalled: stalled.has(node.seq),
     claimed_by_agent_id: state.held ? node.holder_agent : null,
+    requires_verdict: node.requires_verdict === 1,
+    verdict: verdict === null ? null : verdict.outcome,
+    verdict_stale: verdict !== null && isStale(heads, node.project_id, verdict),
   };
 }
 
 export async function planView(context: Context, plan: PlanRow): Promise<Plan> {
   const { nowMs } = context;
   const drawing = await drawn(context, plan);
-  const { nodes, edges, bySeq, stalled } = drawing;
+  const { nodes, edges, bySeq } = drawing;
   const inPlan = nodes.filter((node) => node.in_plan === 1);
   const open = inPlan.filter((node) => isOpen(taskState(node, nowMs).status));
   const { criticalPath, widestFront } = boundsOf(
@@ -107,7 +120,7 @@ export async function planView(context: Context, plan: PlanRow): Promise<Plan> {
     critical_path: criticalPath.flatMap(idOf),
     widest_front: widestFront,
     steps: inPlan.map((node) => ({
-      ...nodeView(node, stalled.has(node.seq), nowMs),
+      ...nodeView(node, drawing, nowMs),
       waits_for: (waits.get(node.seq) ?? []).flatMap(({ blocker_seq }) => idOf(blocker_seq)),
     })),
   };
@@ -129,7 +142,7 @@ export const list_plans: Handler<Input<"list_plans">> = async (context, input) =
 export const get_plan_graph: Handler<Input<"get_plan_graph">> = async (context, input) => {
   const drawing = await drawn(context, await planOf(context, input.slug, input.project_id));
   const nodes = drawing.nodes.map((node) => ({
-    ...nodeView(node, drawing.stalled.has(node.seq), context.nowMs),
+    ...nodeView(node, drawing, context.nowMs),
     in_plan: node.in_plan === 1,
   }));
   const edges = drawing.edges.flatMap(({ task_seq, blocker_seq }) => {

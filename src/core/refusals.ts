@@ -2,6 +2,7 @@ import { DibsError } from "../contract/errors.js";
 import { blockedByOthers, delegatedToOthers } from "./blockers.js";
 import type { Context } from "./context.js";
 import { quoted } from "./quoted.js";
+import { judgementOf } from "./required-verdict.js";
 import type { TaskRow } from "./rows.js";
 import { scopeConflict } from "./scope-conflicts.js";
 import { inTheWayOf } from "./task-scopes.js";
@@ -41,10 +42,11 @@ async function closed(context: Context, row: TaskRow, state: TaskState): Promise
   const name = by === null ? null : ((await context.tx.agents.byId(context.workspaceId, by))?.name ?? by);
   const at = unnoticed ? state.leaseEndMs : row.closed_at;
   const reason = exhausted ? ATTEMPTS_EXHAUSTED : row.failure_reason;
+  const judged = state.status === "completed" ? await judgementOf(context, row) : "";
   const why = state.status === "failed" && reason !== null ? ` (${reason})` : "";
   return new DibsError(
     "task_closed",
-    `${quoted(row)} is ${state.status}${why}${name === null ? "" : ` by ${name}`}${at === null ? "" : ` since ${iso(at)}`}.`,
+    `${quoted(row)} is ${state.status}${why}${name === null ? "" : ` by ${name}`}${at === null ? "" : ` since ${iso(at)}`}${judged}.`,
     {
       status: state.status,
       by,

@@ -125,6 +125,9 @@ export interface TaskRow {
   accountable: string | null;
   /** 1 from the first time that a part of it was delegated. */
   delegated: number;
+  requires_verdict: number;
+  /** As it was last written; `contextVersionOf` knows of contexts that came with their task. */
+  context_version: number;
   /** 1 when it declares scopes, or some are claimed for it. */
   scoped: number;
   /** The claim of a name that it met, until which has ended it sleeps; by its sequence number. */
@@ -152,6 +155,9 @@ export interface TaskRow {
   handoff_note: string | null;
   failure_reason: string | null;
   result: string | null;
+  /** JSON: core/evidence.ts. */
+  evidence: string | null;
+  verdict: string | null;
   cancel_reason: string | null;
   /** The end of the holding session, which ends the lease too (R1). */
   session_expires_at: number | null;
@@ -192,7 +198,7 @@ export type NewTaskRow = Pick<
   | "scoped"
   | "scopes"
 > &
-  Partial<Pick<TaskRow, "recurrence_id" | "tick_at">>;
+  Partial<Pick<TaskRow, "recurrence_id" | "tick_at" | "requires_verdict">>;
 
 /** What tells a task's state at an instant. */
 export type StateColumns = Pick<

@@ -1,7 +1,9 @@
 import { DibsError } from "../contract/errors.js";
+import type { ContextVerbs } from "./context-verbs.js";
 import type { DependencyVerbs } from "./dependency-verbs.js";
 import type { DumpVerbs } from "./dump-verbs.js";
 import type { FamilyVerbs } from "./family-verbs.js";
+import type { HeadVerbs } from "./head-verbs.js";
 import type { PlanVerbs } from "./plan-verbs.js";
 import type { RecurrenceVerbs } from "./recurrence-verbs.js";
 import type { ScopeVerbs } from "./scope-rows.js";
@@ -84,6 +86,8 @@ export interface Tx {
   readonly families: FamilyVerbs;
   readonly scopes: ScopeVerbs;
   readonly plans: PlanVerbs;
+  readonly contexts: ContextVerbs;
+  readonly heads: HeadVerbs;
   readonly dump: DumpVerbs;
   readonly leases: LeaseVerbs;
   readonly claims: ClaimVerbs;

@@ -8,6 +8,7 @@ import { holds } from "./leases.js";
 import { projectOf } from "./projects.js";
 import { quoted } from "./quoted.js";
 import { refusalToClaim } from "./refusals.js";
+import { requirementOf } from "./required-verdict.js";
 import type { EventRow, TaskRow } from "./rows.js";
 import { taskState } from "./task-state.js";
 import { commentView, eventView, iso, linkView } from "./task-view.js";
@@ -19,12 +20,15 @@ type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 export const get_task_why: Handler<Input<"get_task_why">> = async (context, input) => {
   const row = await taskNow(context, input.task_id);
   const { ready } = taskState(row, context.nowMs);
+  const claimable = async (text: string, next: string[]) => ({
+    body: why(row, ready, true, null, text + (await requirementOf(context, row)), {}, next),
+  });
   if (holds(context, row, {})) {
     const next = ["Heartbeat to keep it: heartbeat_task.", "Finish it: complete_task."];
-    return { body: why(row, ready, true, null, "you hold it; a claim renews it.", {}, next) };
+    return claimable("you hold it; a claim renews it.", next);
   }
   const refusal = await refusalToClaim(context, row);
-  if (!refusal) return { body: why(row, ready, true, null, "it is ready.", {}, ["Claim it: claim_task."]) };
+  if (!refusal) return claimable("it is ready.", ["Claim it: claim_task."]);
   const { next = [], ...details } = refusal.details as { next?: string[] };
   return {
     body: { ...why(row, ready, false, refusal.code, "", details, next), explanation: refusal.message },

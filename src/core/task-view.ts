@@ -1,5 +1,9 @@
 import type { ClaimRow } from "../contract/claim-row.js";
+import type { Evidence, Verdict } from "../contract/evidence.js";
 import type { Task } from "../contract/task.js";
+import { contextVersionOf } from "./context-versions.js";
+import { evidenceOf, type KeptEvidence, type KeptVerdict, verdictOf } from "./evidence.js";
+import { type Heads, isStale } from "./heads.js";
 import type { CommentRow, LinkRow, NoticeRow } from "./note-rows.js";
 import type { BlockerRow, ClaimRecord, EventRow, SessionRow, TaskRow } from "./rows.js";
 import { isBroken, openAmong, taskState } from "./task-state.js";
@@ -28,9 +32,13 @@ const parsed = (json: string | null) => (json === null ? null : JSON.parse(json)
 
 const CLOSED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 
-/** A task as the wire names it, at an instant, with what it waits for: those first that keep it longest. */
-export function taskView(row: TaskRow, nowMs: number, blockers: readonly BlockerRow[]): Task {
+/**
+ * A task as the wire names it, at an instant, with what it waits for, those first that keep it longest, and where the
+ * branches are that its result was judged on.
+ */
+export function taskView(row: TaskRow, nowMs: number, blockers: readonly BlockerRow[], heads: Heads): Task {
   const state = taskState(row, nowMs);
+  const verdict = verdictOf(row);
   const [first] = blockers;
   const shown = state.held || state.lapsed;
   const exhausted = state.status === "failed" && row.status === "claimed";
@@ -52,6 +60,8 @@ export function taskView(row: TaskRow, nowMs: number, blockers: readonly Blocker
     plan: row.plan,
     scopes: parsed(row.scopes) ?? [],
     context: parsed(row.context),
+    context_version: contextVersionOf(row),
+    requires_verdict: row.requires_verdict === 1,
     assigned_to_agent_id: row.assigned_to || null,
     accountable_agent_id: row.accountable,
     created_by_agent_id: row.created_by,
@@ -74,6 +84,8 @@ export function taskView(row: TaskRow, nowMs: number, blockers: readonly Blocker
     max_attempts: row.max_attempts,
     failure_reason: exhausted ? ATTEMPTS_EXHAUSTED : row.failure_reason,
     result: parsed(row.result),
+    evidence: evidenceOf(row).map((kept) => evidenceView(kept, heads, row.project_id)),
+    verdict: verdict && verdictView(verdict, heads, row.project_id),
     closed_by_agent_id: CLOSED.has(state.status) ? row.closed_by : null,
     due_date: isoOrNull(row.due_date),
     not_before: isoOrNull(row.not_before),
@@ -84,6 +96,16 @@ export function taskView(row: TaskRow, nowMs: number, blockers: readonly Blocker
     tick_at: isoOrNull(row.tick_at),
     version: row.version,
   };
+}
+
+/** A verdict as it is shown, at the heads that are known. */
+export function verdictView(kept: KeptVerdict, heads: Heads, projectId: string): Verdict {
+  const { outcome, note, commit, branch, agent_id, at } = kept;
+  return { outcome, note, commit, branch, stale: isStale(heads, projectId, kept), agent_id, created_at: iso(at) };
+}
+
+function evidenceView({ at, ...kept }: KeptEvidence, heads: Heads, projectId: string): Evidence {
+  return { ...kept, stale: isStale(heads, projectId, kept), created_at: iso(at) };
 }
 
 function idsOf(blockers: readonly BlockerRow[]): string[] {

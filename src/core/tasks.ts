@@ -5,6 +5,7 @@ import type { NewTask } from "../contract/task.js";
 import { recordUpdate } from "./assignments.js";
 import { dependedOn, viewOf, viewsOf } from "./blockers.js";
 import { type Context, type Handler, LooksDead } from "./context.js";
+import { contextChange, keepVersion } from "./context-versions.js";
 import { cursorAfter, pageOf } from "./cursor.js";
 import { freeDependents, sayWaiting } from "./dependencies.js";
 import { countsAfter, edgesTo, writeEdges } from "./dependency-edits.js";
@@ -15,6 +16,7 @@ import { agentOf, requireNamed } from "./named.js";
 import { projectOf } from "./projects.js";
 import { quoted } from "./quoted.js";
 import { heldByOther } from "./refusals.js";
+import { mayRequire } from "./required-verdict.js";
 import { type ProjectRow, type TaskRow, withChange } from "./rows.js";
 import { changeHeld, declaredOf, refuseTaken, writeDeclared } from "./task-scopes.js";
 import { queuePlace, taskState } from "./task-state.js";
@@ -60,7 +62,18 @@ export const list_tasks: Handler<Input<"list_tasks">> = async (context, input) =
     sort,
     ...(input.project_id === undefined ? {} : { projectId: (await projectOf(context, input.project_id)).id }),
     ...(input.assigned_to === undefined ? {} : { assignedTo: input.assigned_to }),
-    ...pick(input, ["status", "ready", "blocked", "stalled", "lapsed", "claimed", "label", "plan", "search"]),
+    ...pick(input, [
+      "status",
+      "ready",
+      "blocked",
+      "stalled",
+      "lapsed",
+      "claimed",
+      "label",
+      "plan",
+      "verdict",
+      "search",
+    ]),
   };
   const rows = await context.tx.tasks.list(context.workspaceId, filter, page, context.nowMs);
   const position = (row: TaskRow) => (sort === "handout" ? [row.priority, row.seq] : [row.seq]);
@@ -106,9 +119,10 @@ export const update_task: Handler<Input<"update_task">> = async (context, input)
   const row = await taskOf(context, input.task_id);
   await mayChange(context, row);
   requireVersion(context, row);
+  mayRequire(context, row, input.requires_verdict);
   const state = taskState(row, context.nowMs);
   await mayAssign(context, input.assigned_to_agent_id);
-  const change: TaskChange = { ...textChanges(input), ...(await queueChanges(context, row, input)) };
+  const change: TaskChange = { ...textChanges(row, input), ...(await queueChanges(context, row, input)) };
   const edges = input.depends_on === undefined ? undefined : await edgesTo(context, row, input.depends_on ?? []);
   if (edges) Object.assign(change, countsAfter(row, edges));
   if (input.max_attempts !== undefined) {
@@ -132,8 +146,9 @@ export const update_task: Handler<Input<"update_task">> = async (context, input)
   const fields = Object.keys(input).filter(
     (key) => key !== "task_id" && input[key as keyof typeof input] !== undefined,
   );
+  const kept = await keepVersion(context, row, after);
   const waits = edges ? await writeEdges(context, row, edges) : {};
-  await recordUpdate(context, row, after, fields, waits);
+  await recordUpdate(context, row, after, fields, { ...kept, ...waits });
   if (edges) await sayWaiting(context, row, after, edges.added);
   context.woke();
   return { body: await viewOf(context, after) };
@@ -152,12 +167,13 @@ async function declaredAfter(
   return { scopes, scoped: scopes === null ? row.scoped : 1 };
 }
 
-function textChanges(input: Input<"update_task">): TaskChange {
+function textChanges(row: TaskRow, input: Input<"update_task">): TaskChange {
   const change: TaskChange = {};
   if (input.content !== undefined) change.content = input.content;
   if (input.description !== undefined) change.description = input.description;
   if (input.labels !== undefined) change.labels = JSON.stringify([...new Set(input.labels ?? [])]);
-  if (input.context !== undefined) change.context = input.context === null ? null : JSON.stringify(input.context);
+  if (input.context !== undefined) Object.assign(change, contextChange(row, input.context));
+  if (input.requires_verdict !== undefined) change.requires_verdict = input.requires_verdict ? 1 : 0;
   if (input.due_date !== undefined) change.due_date = input.due_date === null ? null : Date.parse(input.due_date);
   return change;
 }

@@ -86,6 +86,7 @@ export interface TaskFilter {
   readonly label?: string;
   readonly plan?: string;
   readonly assignedTo?: string;
+  readonly verdict?: "pass" | "fail" | "stale" | "none";
   readonly search?: string;
   readonly sort: "handout" | "created" | "-created";
 }
@@ -170,6 +171,10 @@ export type TaskChange = Partial<
     | "result"
     | "cancel_reason"
     | "attempts"
+    | "requires_verdict"
+    | "context_version"
+    | "evidence"
+    | "verdict"
   >
 >;
 

@@ -7,6 +7,7 @@ import { requireReason } from "./claiming.js";
 import type { Context, Handler, Reply } from "./context.js";
 import { blockerMoved } from "./dependencies.js";
 import { record } from "./events.js";
+import { withoutPass } from "./evidence.js";
 import { roleAtLeast } from "./identity.js";
 import { newId } from "./ids.js";
 import {
@@ -23,7 +24,7 @@ import { noticesOf } from "./notices.js";
 import { quoted } from "./quoted.js";
 import { heldByOther, refusalToClaim } from "./refusals.js";
 import { type TaskRow, withChange } from "./rows.js";
-import { refuseLate, refuseLost } from "./stale-writes.js";
+import { refuseLost } from "./stale-writes.js";
 import { fate, queuePlace, taskState } from "./task-state.js";
 import { ATTEMPTS_EXHAUSTED } from "./task-view.js";
 import { mayChange, taskOf } from "./tasks.js";
@@ -135,7 +136,7 @@ export async function recordGivenBack(context: Context, before: TaskRow, after: 
 }
 
 /** The same call again by the session (and under the lease) whose call had its effect: a repeat, answered alike. */
-async function isRepeat(
+export async function isRepeat(
   context: Context,
   row: TaskRow,
   proof: LeaseProof,
@@ -148,31 +149,6 @@ async function isRepeat(
   const [last] = await context.tx.events.lastOf(row.id, [type, "task.claimed", "task.retried", "task.reopened"], 1);
   return last?.type === type && last.session_id === context.session?.id;
 }
-
-export const complete_task: Handler<Input<"complete_task">> = async (context, input) => {
-  const row = await taskOf(context, input.task_id);
-  const result = input.result === undefined ? null : JSON.stringify(input.result);
-  if (!holds(context, row, input)) {
-    const repeated = await isRepeat(context, row, input, "completed", "task.completed");
-    if (repeated && result === row.result) return view(context, row);
-    return refuseLate(context, row, input, repeated ? null : result);
-  }
-  const becomes: TaskChange & { status: "completed" } = {
-    status: "completed",
-    queue: null,
-    wakes_at: null,
-    closed_at: context.nowMs,
-    closed_by: context.agent.id,
-    cancel_requested: 0,
-    state: null,
-    result,
-    failure_reason: null,
-  };
-  const after = await endByHolder(context, row, becomes);
-  await record(context, "task.completed", after, leaseOf(row));
-  await blockerMoved(context, row, after);
-  return view(context, after);
-};
 
 export const fail_task: Handler<Input<"fail_task">> = async (context, input) => {
   const row = await taskOf(context, input.task_id);
@@ -245,7 +221,7 @@ async function changeUnheld(context: Context, row: TaskRow, change: TaskChange):
 /** What a closed task is once it is open again: as new, and no one's who is no more. */
 async function openedAgain(context: Context, row: TaskRow): Promise<TaskChange> {
   const gone = await withoutGoneAssignee(context, row);
-  return { ...reopened(context, row), attempts: 0, failure_reason: null, ...gone };
+  return { ...reopened(context, row), attempts: 0, failure_reason: null, ...withoutPass(row), ...gone };
 }
 
 export const reopen_task: Handler<Input<"reopen_task">> = async (context, input) => {

@@ -1,10 +1,13 @@
 import { z } from "zod";
 import { agent } from "../contract/agent.js";
 import { claimRow } from "../contract/claim-row.js";
+import { evidence, verdict } from "../contract/evidence.js";
 import { notice } from "../contract/notice.js";
 import { recurrence } from "../contract/recurrence.js";
 import { session } from "../contract/session.js";
 import { newTask, task } from "../contract/task.js";
+import { contextRecord } from "../contract/task-context.js";
+import { head } from "../contract/task-evidence.js";
 import { comment, historyEntry, link } from "../contract/task-records.js";
 import { project } from "../contract/workspace.js";
 
@@ -36,6 +39,10 @@ export interface JsonSchema {
 /** The records that answers and inputs share; the reference shows each once and links to it. */
 export const RECORDS = {
   Task: task,
+  Evidence: evidence,
+  Verdict: verdict,
+  TaskContext: contextRecord,
+  Head: head,
   NewTask: newTask,
   Session: session,
   Claim: claimRow,

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Operation, TextAnswer, TextCall } from "../contract/operation.js";
 import { operationList } from "../contract/operations.js";
 import { task } from "../contract/task.js";
+import { contextRecord } from "../contract/task-context.js";
 import type { Admission, Visitor } from "./admission.js";
 import { callerOf, noteRefusal } from "./caller.js";
 import { JSON_TYPE, sendText } from "./headers.js";
@@ -55,7 +56,7 @@ function operationHandler(operation: Operation, route: { method: string; path: s
       const input = read(request);
       const answer = await callText(operation, input, callerOf(request, reply, writes));
       admission.accepted(request.visitor as Visitor);
-      sendAnswer(request, reply, answer, operation.output === task);
+      sendAnswer(request, reply, answer, operation.output === task || operation.output === contextRecord);
       const waitedMs = typeof input.wait_seconds === "number" ? input.wait_seconds * 1000 : 0;
       const tookMs = Math.round(performance.now() - startedMs - waitedMs);
       if (tookMs > SLOW_MS) log?.warn({ requestId: request.id, operation: operation.name, tookMs }, "slow call");
@@ -71,12 +72,12 @@ function operationHandler(operation: Operation, route: { method: string; path: s
 }
 
 /** Sends the engine's text as it is, and beside it in headers what is not part of the record. */
-function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: TextAnswer, oneTask: boolean): void {
+function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: TextAnswer, versioned: boolean): void {
   if (answer.nextCursor !== undefined) reply.header("link", nextPage(request.url, answer.nextCursor));
   if (answer.replayed) reply.header("idempotency-replayed", "true");
   if (answer.notices > 0) reply.header("dibs-notices", String(answer.notices));
-  if (oneTask) {
-    // The version is a task's last field, so it stands at the very end and is no field of something inside.
+  if (versioned) {
+    // The version is the record's last field, so it stands at the very end and is no field of something inside.
     const version = /"version":(\d+)\}$/.exec(answer.text.slice(-32));
     if (version !== null) reply.header("etag", `"${version[1]}"`);
   }

@@ -135,13 +135,18 @@ function answerText(output: z.ZodType): string {
   return typeText(jsonSchema(output, "output"));
 }
 
-/** The body an example sends: a value for each required field that isn't in the path; one change for a change. */
+/** Where no field is required by itself, but one of some. */
+const ONE_OF: Readonly<Record<string, string>> = { judge_task: "verdict" };
+
+/** The body an example sends: a value for each required field that isn't in the path; where a change has none, one. */
 export function exampleBody(operation: Operation): Record<string, unknown> {
   const schema = objectSchema(operation.input, "input");
   const inPath = pathFields(operation.path);
-  const names = operation.method === "PATCH" ? Object.keys(schema.properties ?? {}) : (schema.required ?? []);
-  const here = names.filter((name) => !inPath.includes(name));
-  const needed = operation.method === "PATCH" ? here.slice(0, 1) : here;
+  const here = (names: readonly string[]) => names.filter((name) => !inPath.includes(name));
+  const required = here(schema.required ?? []);
+  const any = operation.method === "PATCH" ? here(Object.keys(schema.properties ?? {})).slice(0, 1) : [];
+  const chosen = ONE_OF[operation.name] ?? [];
+  const needed = required.length > 0 ? required : [...any, chosen].flat();
   return Object.fromEntries(needed.map((name) => [name, exampleValue(name, schema.properties?.[name] ?? {})]));
 }
 
@@ -172,6 +177,12 @@ function requiredOf(schema: JsonSchema): Record<string, unknown> {
   return Object.fromEntries(needed.map((name) => [name, exampleValue(name, schema.properties?.[name] ?? {})]));
 }
 
+const EXAMPLE_TEXTS: Readonly<Record<string, string>> = {
+  content: "Write the release notes",
+  commit: "5f2b7c0d9e8a41b6c3d2e1f0a9b8c7d6e5f40312",
+  branch: "main",
+};
+
 function exampleText(name: string, schema: JsonSchema): string {
   switch (typeText(schema)) {
     case "id":
@@ -181,7 +192,7 @@ function exampleText(name: string, schema: JsonSchema): string {
     case "URL":
       return "https://example.com/pull/1";
     default:
-      return name === "content" ? "Write the release notes" : `some-${name}`;
+      return EXAMPLE_TEXTS[name] ?? `some-${name}`;
   }
 }
 

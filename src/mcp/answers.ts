@@ -54,6 +54,21 @@ export function showEnded(task: Row, look: Look): Shown {
   };
 }
 
+const verdictWords = ({ verdict }: Row) => {
+  const judged = verdict as { outcome: string; stale: boolean } | null;
+  return judged ? `judged ${judged.outcome}${judged.stale ? " (stale)" : ""}` : "not judged yet";
+};
+
+export function showJudged(task: Row, look: Look): Shown {
+  const says = `Task ${task.id} is ${task.status}, ${verdictWords(task)}, with ${count((task.evidence as unknown[]).length, "piece")} of evidence.`;
+  return { data: { task: view(task, VIEWS.judged, look.textLimit) }, says };
+}
+
+export function showContext(body: Row, look: Look): Shown {
+  const says = `The context of task ${body.task_id} is at version ${body.version}.`;
+  return { data: { context: view(body, VIEWS.context, look.textLimit) }, says };
+}
+
 export function showCreated(tasks: readonly Row[], look: Look): Shown {
   // All were created; where not all ids fit a short answer, the newest-first list has the others.
   const shown = tasks.slice(0, look.rows);

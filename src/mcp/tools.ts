@@ -66,6 +66,7 @@ const leftOutOfDelegating = [
   "not_before",
   "max_attempts",
   "context",
+  "requires_verdict",
   "fence",
   "handoff",
 ] as const;
@@ -93,9 +94,21 @@ export const TOOLS: readonly Tool[] = [
     description:
       "Keep the lease of a task you hold and report. Refused with lease_lost: stop working on it, it is not yours any more.",
     repeats: true,
-    fronts: [{ operation: operations.heartbeat_task, ...always, show: answers.showKept }],
-    hints: { ...leaseHints, checkpoint: "What the next holder needs to go on; text or JSON." },
-    output: { task: record(VIEWS.lease) },
+    fronts: [
+      { operation: operations.heartbeat_task, ...lacking("context"), show: answers.showKept },
+      {
+        operation: operations.change_task_context,
+        ...having("context"),
+        without: ["replace"],
+        show: answers.showContext,
+      },
+    ],
+    hints: {
+      ...leaseHints,
+      checkpoint: "What the next holder needs to go on; text or JSON.",
+      context: "Alone: merged into the task's context, null removes a key.",
+    },
+    output: { task: record(VIEWS.lease), context: record(VIEWS.context) },
   },
   {
     name: "release_task",
@@ -108,9 +121,16 @@ export const TOOLS: readonly Tool[] = [
   {
     name: "complete_task",
     description:
-      "Finish a task you hold with its result; or with failure_reason say that it failed (retry: true opens it again).",
+      "Finish a task you hold with its result, evidence and verdict; or with failure_reason say that it failed (retry: true opens it again). judge: true only adds verdict or evidence, to any task.",
     repeats: true,
+    own: { judge: z.boolean().optional() },
     fronts: [
+      {
+        operation: operations.judge_task,
+        label: "with judge: true",
+        when: (args) => args.judge === true,
+        show: answers.showJudged,
+      },
       { operation: operations.complete_task, ...lacking("failure_reason"), show: answers.showEnded },
       {
         operation: operations.fail_task,
@@ -119,8 +139,11 @@ export const TOOLS: readonly Tool[] = [
         show: answers.showEnded,
       },
     ],
-    hints: { result: "Text or JSON." },
-    output: { task: record("As heartbeat_task.") },
+    hints: {
+      result: "Text or JSON.",
+      is_head: "commit is branch's head.",
+    },
+    output: { task: record("As heartbeat_task, verdict.") },
   },
   {
     name: "create_tasks",
@@ -146,7 +169,7 @@ export const TOOLS: readonly Tool[] = [
     reads: true,
     fronts: [
       { operation: operations.list_dependencies, ...having("which"), show: answers.showTasks },
-      { operation: operations.list_tasks, ...lacking("task_id"), show: answers.showTasks },
+      { operation: operations.list_tasks, ...lacking("task_id"), without: ["verdict"], show: answers.showTasks },
       {
         operation: operations.get_task,
         ...having("task_id"),

@@ -16,6 +16,8 @@ export const VIEWS = {
     "priority",
     "labels",
     "context",
+    "requires_verdict",
+    "verdict",
     "handoff_note",
     "checkpoint",
     "due_date",
@@ -39,9 +41,14 @@ export const VIEWS = {
     "attempts",
     "max_attempts",
     "failure_reason",
+    "verdict",
     "cancel_requested",
     "cancel_reason",
   ],
+  /** A task that somebody judged. */
+  judged: ["id", "status", "requires_verdict", "verdict"],
+  /** A task's context after a change. */
+  context: ["context", "version", "task_id"],
   /** A task in a list. */
   listed: [
     "id",
@@ -55,6 +62,7 @@ export const VIEWS = {
     "labels",
     "not_before",
     "lease_remaining_ms",
+    "verdict",
   ],
   /** A task whose dependencies were changed. */
   waiting: ["id", "status", "ready", "stalled", "depends_on_count", "blocked_by_count"],
@@ -105,6 +113,7 @@ export const VIEWS = {
   listed: readonly (keyof Task)[];
   created: readonly (keyof Task)[];
   waiting: readonly (keyof Task)[];
+  judged: readonly (keyof Task)[];
   claim: readonly (keyof ClaimRow)[];
   session: readonly (keyof Session | "resumed" | "resume_token")[];
   [other: string]: readonly string[];
@@ -123,6 +132,8 @@ const AGENT_TEXT: ReadonlySet<string> = new Set([
   "failure_reason",
   "cancel_reason",
   "result",
+  "evidence",
+  "verdict",
   "intent",
   "findings",
   "client",

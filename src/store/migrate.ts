@@ -8,6 +8,7 @@ import { sessionFamilies } from "./migrations/sqlite/005-session-families.js";
 import { recurrences } from "./migrations/sqlite/006-recurrences.js";
 import { plans } from "./migrations/sqlite/007-plans.js";
 import { delegation } from "./migrations/sqlite/008-delegation.js";
+import { evidence } from "./migrations/sqlite/009-evidence.js";
 import { scopes } from "./migrations/sqlite/010-scopes.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
 import { BusyRetry } from "./sqlite-faults.js";
@@ -22,6 +23,7 @@ const MIGRATIONS: readonly string[] = [
   recurrences,
   plans,
   delegation,
+  evidence,
   scopes,
 ];
 

@@ -18,12 +18,13 @@ const POSTGRES: Dialect = {
     "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = ?",
   recordsOf: (table, columns) => `SELECT ${columns.join(", ")} FROM json_populate_recordset(NULL::${table}, ?::json)`,
   byBytes: (column) => `${column} COLLATE "C"`,
+  field: (column, name) => `(${column}::json->>'${name}')`,
   indexedBy: () => "",
 };
 
 /** What waits to be written to these is written before anything reads them. */
 const GATHERED =
-  /\b(tasks|task_texts|task_labels|notices|comments|links|remembered|plans|plan_steps|scope_claims|task_scopes)\b/;
+  /\b(tasks|task_texts|task_labels|notices|comments|context_versions|links|remembered|plans|plan_steps|scope_claims|task_scopes)\b/;
 /** Events wait for a statement that reads them, or for the commit: with them the workspace's commits are locked. */
 const EVENTS = /\bevents\b/;
 

@@ -6,6 +6,7 @@ import { sessionFamilies } from "./migrations/postgres/003-session-families.js";
 import { recurrences } from "./migrations/postgres/004-recurrences.js";
 import { plans } from "./migrations/postgres/005-plans.js";
 import { delegation } from "./migrations/postgres/006-delegation.js";
+import { evidence } from "./migrations/postgres/007-evidence.js";
 import { scopes } from "./migrations/postgres/008-scopes.js";
 import { translatePostgresFault } from "./postgres-faults.js";
 import { PostgresPool } from "./postgres-pool.js";
@@ -29,6 +30,8 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
   { sql: plans, worksFor: 2 },
   // Code that knows no delegation takes a delegated task for one that waits, which it is.
   { sql: delegation, worksFor: 2 },
+  // Code that knows no verdicts asks for none, and changes a context without keeping how it was: while such nodes are there.
+  { sql: evidence, worksFor: 2 },
   // Code that knows no scopes leaves a silent session's to their own ends, which everybody judges by the clock.
   { sql: scopes, worksFor: 2 },
 ];

@@ -3,9 +3,8 @@ import type { Guard } from "./sql/db.js";
 /** Columns and guarded values that are whole numbers; all others are texts. */
 const NUMBERS = new Set(
   `seq task_seq plan_seq priority queue wakes_at attempts max_attempts version created_at updated_at closed_at not_before due_date
-   cancel_requested blockers open_blockers delegated has_dependents fence claimed_at lease_seconds lease_until lapsed tick_at nested ended_at scoped parked_by place at now`.split(
-    /\s+/,
-  ),
+   cancel_requested blockers open_blockers delegated has_dependents fence claimed_at lease_seconds lease_until lapsed tick_at
+   requires_verdict context_version nested ended_at scoped parked_by place at now`.split(/\s+/),
 );
 const typeOf = (name: string) => (NUMBERS.has(name) ? "bigint" : "text");
 

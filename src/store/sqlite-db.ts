@@ -11,6 +11,7 @@ const SQLITE: Dialect = {
   recordsOf: (_table, columns) =>
     `SELECT ${columns.map((column) => `json_extract(value, '$.${column}')`).join(", ")} FROM json_each(?)`,
   byBytes: (column) => column,
+  field: (column, name) => `json_extract(${column}, '$.${name}')`,
   perRow: (table, column, equals, alias) => `CROSS JOIN ${table} ${alias} ON ${alias}.${column} = ${equals}`,
   indexedBy: (index) => `INDEXED BY ${index}`,
 };

@@ -65,6 +65,8 @@ export function requiredBody(shape: Readonly<Record<string, unknown>>): object {
     url: "https://example.com/",
     state: "working",
     reason: "because",
+    verdict: "pass",
+    context: {},
     depends_on: [UNKNOWN],
   };
   return Object.fromEntries(Object.entries(good).filter(([name]) => name in shape));

@@ -1,3 +1,4 @@
+import { badEvidence } from "./bad-evidence.js";
 import { badPlans } from "./bad-plans.js";
 import { type Bad, BODY, deep, many, SOME_ID, SOMEBODY, text, theTask, titled, wrong } from "./mistakes.js";
 
@@ -268,14 +269,28 @@ const schedules: Bad[] = [
   ...recurs("skip_if_open", ['"yes"', "1"], /skip_if_open: must be true or false/),
 ];
 
-const GROUPS = [leases, numbers, texts, lists, badPlans, ids, choices, unknown, shapes, cursors, schedules];
+const GROUPS = [
+  leases,
+  numbers,
+  texts,
+  lists,
+  badPlans,
+  badEvidence,
+  ids,
+  choices,
+  unknown,
+  shapes,
+  cursors,
+  schedules,
+];
 
 export const BAD_INPUTS: readonly Bad[] = GROUPS.flat();
 
 /** A process for each takes its time: the leases that people get wrong, and the first of each way to be wrong. */
 export const BY_COMMAND: readonly Bad[] = GROUPS.flatMap((group) => {
   const sayable = group.filter((bad) => !bad.not?.includes("CLI"));
-  const wanted = /^lease_seconds (29|3601|1e12|"300"|0\.5)$|no JSON|instead of fields|^context|^content/;
+  const wanted =
+    /^lease_seconds (29|3601|1e12|"300"|0\.5)$|no JSON|instead of fields|^context|^content|^verdict|^evidence|^commit/;
   return sayable.filter((bad, at) => {
     const alike = (other: Bad) => other.operation === bad.operation && String(other.says) === String(bad.says);
     return at === 0 || (wanted.test(bad.what) && (group === leases || sayable.findIndex(alike) === at));

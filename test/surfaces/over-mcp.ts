@@ -32,6 +32,8 @@ const SAID: Partial<Record<OperationName, Said>> = {
   release_task: { tool: "release_task", record: theTask },
   complete_task: { tool: "complete_task", record: theTask },
   fail_task: { tool: "complete_task", renamed: { reason: "failure_reason" }, record: theTask },
+  change_task_context: { tool: "heartbeat_task", record: (data) => data.context },
+  judge_task: { tool: "complete_task", own: { judge: true }, record: theTask },
   create_tasks: { tool: "create_tasks", record: (data) => data.tasks },
   add_dependencies: { tool: "create_tasks", record: theTask },
   remove_dependency: { tool: "create_tasks", record: theTask },

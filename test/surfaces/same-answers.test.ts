@@ -8,6 +8,7 @@ import { mcp } from "./over-mcp.js";
 import { rowsOfClaims } from "./rows-of-claims.js";
 import { rowsOfDelegations } from "./rows-of-delegations.js";
 import { rowsOfDependencies } from "./rows-of-dependencies.js";
+import { rowsOfEvidence } from "./rows-of-evidence.js";
 import { rowsOfHistory } from "./rows-of-history.js";
 import { rowsOfHolders } from "./rows-of-holders.js";
 import { rowsOfPeople } from "./rows-of-people.js";
@@ -23,6 +24,7 @@ const ROWS = [
   ...rowsOfClaims,
   ...rowsOfHolders,
   ...rowsOfRecords,
+  ...rowsOfEvidence,
   ...rowsOfDependencies,
   ...rowsOfDelegations,
   ...rowsOfPlans,

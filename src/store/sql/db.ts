@@ -14,6 +14,8 @@ export interface Dialect {
   readonly like: string;
   /** A join whose tables are read in the order they are written, where the planner left to itself takes a worse one. */
   readonly join: string;
+  /** The text that a field of the JSON object in a column has; null where it has none. */
+  field(column: string, name: string): string;
   /** A query of the columns (`name`) of the table that is bound. */
   readonly columnsOf: string;
   /** A query of the records in a JSON array that is bound, as the table's columns. */

@@ -5,7 +5,7 @@ import type { Db } from "./db.js";
 
 /** A task as core reads it: its row, its texts, and the end of the session that holds it. */
 export const SELECT_TASK = `SELECT t.*, x.content, x.description, x.labels, x.context, x.scopes, x.state_detail, x.progress,
-  x.checkpoint, x.handoff_note, x.failure_reason, x.result, x.cancel_reason, s.expires_at AS session_expires_at
+  x.checkpoint, x.handoff_note, x.failure_reason, x.result, x.evidence, x.verdict, x.cancel_reason, s.expires_at AS session_expires_at
   FROM tasks t JOIN task_texts x ON x.seq = t.seq LEFT JOIN sessions s ON s.id = t.holder_session`;
 
 /** What is not closed, in the words of the indexes that hold it: SQLite's says it by the queue, Postgres's by the closing. */

@@ -1,7 +1,7 @@
 import type { TaskRow } from "../../core/rows.js";
 import type { Awaitable, Page, TaskFilter } from "../../core/verbs.js";
 import type { SqlValue } from "../driver.js";
-import type { Db } from "./db.js";
+import type { Db, Dialect } from "./db.js";
 import { alive, broken, dead } from "./liveness.js";
 import { inQueue, SELECT_TASK } from "./read-tasks.js";
 
@@ -27,6 +27,7 @@ export function listTasks(
     query.add("t.seq IN (SELECT seq FROM task_labels WHERE workspace_id = ? AND label = ?)", workspaceId, filter.label);
   }
   if (filter.plan !== undefined) query.add("t.plan = ?", filter.plan);
+  if (filter.verdict !== undefined) query.add(judged(filter.verdict, db.dialect));
   if (filter.search !== undefined) {
     const pattern = `%${filter.search.replace(/[\\%_]/g, "\\$&")}%`;
     const { like } = db.dialect;
@@ -55,6 +56,16 @@ const WAITS = `(t.open_blockers > 0 AND ${OPEN})`;
 const BLOCKED = `(${WAITS} AND t.delegated = 0)`;
 const STALLED = `(${WAITS} AND EXISTS (SELECT 1 FROM dependencies d JOIN tasks b ON b.seq = d.blocker_seq
   LEFT JOIN sessions bs ON bs.id = b.holder_session WHERE d.task_seq = t.seq AND ${broken("b", "bs")}))`;
+
+/** As the last verdict reads at the heads that are known: each task has one of these. */
+function judged(verdict: NonNullable<TaskFilter["verdict"]>, { field }: Dialect): string {
+  if (verdict === "none") return "x.verdict IS NULL";
+  const commit = field("x.verdict", "commit");
+  const stale = `EXISTS (SELECT 1 FROM branch_heads h WHERE h.project_id = t.project_id
+    AND h.branch = ${field("x.verdict", "branch")} AND substr(h.head, 1, length(${commit})) <> ${commit})`;
+  if (verdict === "stale") return `x.verdict IS NOT NULL AND ${stale}`;
+  return `${field("x.verdict", "outcome")} = '${verdict}' AND NOT ${stale}`;
+}
 
 class Conditions {
   #sql: string[];

@@ -30,6 +30,7 @@ const INSERT_COLUMNS = [
   "scoped",
   "recurrence_id",
   "tick_at",
+  "requires_verdict",
 ] as const;
 const TEXTS_COLUMNS = ["seq", "content", "description", "labels", "context", "scopes"] as const;
 const LABEL_COLUMNS = ["seq", "label", "workspace_id", "project_id", "queue", "assigned_to", "priority"] as const;
@@ -46,6 +47,8 @@ const TEXTS = new Set([
   "handoff_note",
   "failure_reason",
   "result",
+  "evidence",
+  "verdict",
   "cancel_reason",
 ]);
 const COLUMNS = new Set([
@@ -79,6 +82,8 @@ const COLUMNS = new Set([
   "holder_session",
   "claimed_at",
   "lease_seconds",
+  "requires_verdict",
+  "context_version",
 ]);
 /** What the labels' index repeats of its task. */
 const INDEXED = new Set(["project_id", "queue", "assigned_to", "priority"]);
@@ -130,7 +135,8 @@ export function taskVerbs(db: Db): TaskVerbs {
   };
   return {
     async insert(row, labels) {
-      const seq = await db.insert("tasks", INSERT_COLUMNS, { ...row, status: "open", updated_at: row.created_at });
+      const { requires_verdict = 0, created_at: updated_at } = row;
+      const seq = await db.insert("tasks", INSERT_COLUMNS, { ...row, status: "open", updated_at, requires_verdict });
       await db.append("task_texts", TEXTS_COLUMNS, { ...row, seq });
       if (labels.length > 0) await insertLabels(seq, row, labels);
       return seq;

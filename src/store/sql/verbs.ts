@@ -1,11 +1,13 @@
 import type { Tx } from "../../core/store.js";
 import { agentVerbs } from "./agents.js";
 import { claimVerbs } from "./claims.js";
+import { contextVerbs } from "./contexts.js";
 import type { Db } from "./db.js";
 import { dependencyVerbs } from "./dependencies.js";
 import { dumpVerbs } from "./dump.js";
 import { eventVerbs } from "./events.js";
 import { familyVerbs } from "./families.js";
+import { headVerbs } from "./heads.js";
 import { leaseVerbs } from "./leases.js";
 import { noteVerbs } from "./notes.js";
 import { planVerbs } from "./plans.js";
@@ -26,6 +28,8 @@ export type Verbs = Pick<
   | "families"
   | "scopes"
   | "plans"
+  | "contexts"
+  | "heads"
   | "dump"
   | "leases"
   | "claims"
@@ -45,6 +49,8 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     families: familyVerbs(db),
     scopes: scopeVerbs(db),
     plans: planVerbs(db),
+    contexts: contextVerbs(db),
+    heads: headVerbs(db),
     dump: dumpVerbs(db),
     leases: leaseVerbs(db),
     claims: claimVerbs(db),
