@@ -32,7 +32,12 @@ export class Forgetting {
 type Kept =
   | { readonly status: number; readonly text: string }
   | { readonly status: number; readonly sealed: string }
-  | { readonly grants: readonly { taskId: string; leaseId: string }[]; readonly many: boolean };
+  | {
+      readonly grants: readonly { taskId: string; leaseId: string }[];
+      readonly many: boolean;
+      /** The answer said what was passed over; of a repeat that is nothing. */
+      readonly next?: boolean;
+    };
 
 /** Which first answer is meant, and what opens it where it carries a secret: then its name must not say the key. */
 interface Scope {
@@ -83,7 +88,8 @@ export async function replay(
   }
   const views = await viewsOf(context, rows);
   const body = kept.many ? { tasks: views } : { task: views[0] };
-  return { status: 200, reply: { body: { ...body, notices: await noticesOf(context) } } };
+  const skipped = kept.next ? { skipped: [], skipped_count: 0 } : {};
+  return { status: 200, reply: { body: { ...body, ...skipped, notices: await noticesOf(context) } } };
 }
 
 /** Keeps the answer in the transaction of its effect. An empty claim had none and isn't kept: its repeat may find work. */
@@ -98,9 +104,12 @@ export async function remember(
   if (reply.emptyUntilMs !== undefined) return;
   const held = [...(reply.granted ?? []), ...(reply.renewed ?? [])];
   const grants = held.map((row) => ({ taskId: row.id, leaseId: row.lease_id ?? "" }));
-  const many = Object.hasOwn(reply.body as object, "tasks");
+  const [many, next] = ["tasks", "skipped"].map((field) => Object.hasOwn(reply.body as object, field)) as [
+    boolean,
+    boolean,
+  ];
   const whole = scope.seal === undefined ? { status, text } : { status, sealed: seal(text, scope.seal) };
-  const kept: Kept = grants.length > 0 ? { grants, many } : whole;
+  const kept: Kept = grants.length > 0 ? { grants, many, next } : whole;
   const row = { scope: scope.name, body_hash: bodyHash, answer: JSON.stringify(kept) };
   await context.tx.notes.remember(row.scope, bodyHash, row.answer, context.nowMs);
   context.prefetched.remember(row);

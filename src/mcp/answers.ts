@@ -118,13 +118,6 @@ export function showScopes({ claims }: { readonly claims: readonly Row[] }, look
   return { data: { claims: claims.map((row) => view(row, VIEWS.scope, look.textLimit)) }, says };
 }
 
-export function showChecked(body: Row, look: Look): Shown {
-  const conflicts = body.conflicts as readonly Row[];
-  const who = conflicts.map((row) => `${row.agent_name} (${quote(row.scope)})`).join(", ");
-  const says = body.free === true ? `${quote(body.scope)} is free.` : `${quote(body.scope)} is not free: ${who}.`;
-  return { data: { free: body.free, claims: conflicts.map((row) => view(row, VIEWS.scope, look.textLimit)) }, says };
-}
-
 export function showReleased(body: Row, look: Look): Shown {
   const items = body.items as readonly Row[];
   const kept = items.length - Number(body.released);

@@ -10,7 +10,7 @@ describe.each([
   ["the 2026-07-28 protocol", MODERN],
   ["clients that initialize", LEGACY],
 ])("%s", (_name, options) => {
-  test("lists nine tools in one order, each with types, an output schema and hints, under 3,000 tokens", async () => {
+  test("lists eleven tools in one order, each with types, an output schema and hints, under 3,000 tokens", async () => {
     const { client } = await connect(options);
     const { tools } = await client.listTools();
     expect(tools.map((tool) => tool.name)).toEqual([
@@ -20,10 +20,13 @@ describe.each([
       "complete_task",
       "create_tasks",
       "list_tasks",
+      "claim_scopes",
+      "release_scopes",
       "who_holds",
       "session",
       "events",
     ]);
+
     expect(Math.ceil(JSON.stringify({ tools }).length / 3.5)).toBeLessThan(3000);
     for (const tool of tools) {
       expect(tool.outputSchema?.type).toBe("object");

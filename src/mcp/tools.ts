@@ -5,7 +5,6 @@ import { operations } from "../contract/operations.js";
 import * as answers from "./answers.js";
 import { type Fields, isOptional } from "./field-kinds.js";
 import type { JsonSchema } from "./tool-schema.js";
-import { VIEWS } from "./views.js";
 
 type Args = Readonly<Record<string, unknown>>;
 
@@ -47,11 +46,9 @@ const having = (name: string) => ({ label: `with ${name}`, when: (args: Args) =>
 const lacking = (name: string) => ({ label: `without ${name}`, when: (args: Args) => args[name] === undefined });
 const acting = (action: string) => ({ label: `with action "${action}"`, when: (args: Args) => args.action === action });
 
-const record = (fields: readonly string[] | string) => ({
-  type: "object",
-  description: typeof fields === "string" ? fields : fields.join(", "),
-});
-const rows = (fields: readonly string[]) => ({ type: "array", items: record(fields) });
+/** An answer's fields name themselves; an agent pays for each word of a description before it has asked anything. */
+const record = { type: "object" };
+const rows = { type: "array", items: record };
 const text = { type: "string" };
 const leaseHints = { lease_id: "From the claim." };
 const cutToOneSession = ["harness_id", "host", "worktree", "share_with_children"] as const;
@@ -87,7 +84,7 @@ export const TOOLS: readonly Tool[] = [
       wait_seconds: "Wait for work.",
       takeover: "Take it from your other session; needs reason.",
     },
-    output: { task: { type: ["object", "null"], description: VIEWS.claimed.join(", ") } },
+    output: { task: { type: ["object", "null"] } },
   },
   {
     name: "heartbeat_task",
@@ -108,7 +105,7 @@ export const TOOLS: readonly Tool[] = [
       checkpoint: "What the next holder needs to go on; text or JSON.",
       context: "Alone: merged into the task's context, null removes a key.",
     },
-    output: { task: record(VIEWS.lease), context: record(VIEWS.context) },
+    output: { task: record, context: record },
   },
   {
     name: "release_task",
@@ -116,7 +113,7 @@ export const TOOLS: readonly Tool[] = [
     repeats: true,
     fronts: [{ operation: operations.release_task, ...always, show: answers.showEnded }],
     hints: { handoff: "Note for the next holder." },
-    output: { task: record("As heartbeat_task.") },
+    output: { task: record },
   },
   {
     name: "complete_task",
@@ -143,12 +140,12 @@ export const TOOLS: readonly Tool[] = [
       result: "Text or JSON.",
       is_head: "commit is branch's head.",
     },
-    output: { task: record("As heartbeat_task, verdict.") },
+    output: { task: record },
   },
   {
     name: "create_tasks",
     description:
-      "Add tasks to the queue, all or none: content is the title, description the details, depends_on the tasks to be completed before. With task_id let that task wait for others (depends_on), or for one no more (blocker_id); with content too, give that part of the task you hold to another agent: your lease ends, and the task is yours again when the part is completed.",
+      "Add tasks to the queue, all or none: content is the title, description the details, depends_on the tasks to be completed before. With task_id let that task wait for others (depends_on), or for one no more (blocker_id); with content, give that part of your task to another agent: your lease ends until the part is done.",
     fronts: [
       { operation: operations.create_tasks, ...lacking("task_id"), show: answers.showCreated },
       {
@@ -160,7 +157,7 @@ export const TOOLS: readonly Tool[] = [
       { operation: operations.remove_dependency, ...having("blocker_id"), show: answers.showWaiting },
       { operation: operations.add_dependencies, ...having("task_id"), show: answers.showWaiting },
     ],
-    output: { created: { type: "integer" }, tasks: rows(VIEWS.created), task: record(VIEWS.waiting) },
+    output: { created: { type: "integer" }, tasks: rows, task: record },
   },
   {
     name: "list_tasks",
@@ -184,26 +181,23 @@ export const TOOLS: readonly Tool[] = [
       assigned_to: "Agent id.",
       cursor: "next_cursor of the last page.",
     },
-    output: { tasks: rows(VIEWS.listed), next_cursor: text, task: record("All fields."), why: record(VIEWS.why) },
+    output: { tasks: rows, next_cursor: text, task: record, why: record },
   },
   {
     name: "claim_scopes",
     description:
       "Before you touch files, branches, ports, databases …: claim their names (path:src/auth, port:3000) under a lease, all or none. Refused with who holds what overlaps. A task's declared scopes come with the task.",
     repeats: true,
-    fronts: [
-      { operation: operations.check_scope, ...having("scope"), show: answers.showChecked },
-      { operation: operations.claim_scopes, ...lacking("scope"), show: answers.showScopes },
-    ],
-    hints: { ttl_seconds: "Default 300; session heartbeat renews.", scope: "Only look who is in the way." },
-    output: { claims: rows(VIEWS.scope), free: { type: "boolean" } },
+    fronts: [{ operation: operations.claim_scopes, ...always, show: answers.showScopes }],
+    hints: { ttl_seconds: "Default 300; session heartbeat renews." },
+    output: { claims: rows },
   },
   {
     name: "release_scopes",
-    description: "Give claimed scopes back: scopes, claim_ids or all.",
+    description: "Give claimed scopes back: scopes, or all.",
     repeats: true,
-    fronts: [{ operation: operations.release_scopes, ...always, show: answers.showReleased }],
-    output: { released: { type: "integer" }, items: rows(VIEWS.scopeItem) },
+    fronts: [{ operation: operations.release_scopes, ...always, without: ["claim_ids"], show: answers.showReleased }],
+    output: { released: { type: "integer" }, items: rows },
   },
   {
     name: "who_holds",
@@ -217,7 +211,7 @@ export const TOOLS: readonly Tool[] = [
         show: answers.showClaims,
       },
     ],
-    output: { claims: rows(VIEWS.claim), next_cursor: text },
+    output: { claims: rows, next_cursor: text },
   },
   {
     name: "session",
@@ -244,9 +238,9 @@ export const TOOLS: readonly Tool[] = [
       findings: "What others should know.",
     },
     output: {
-      session: record(VIEWS.session),
-      items: rows(VIEWS.item),
-      ended: record("children_ended, tasks_released, claims_released"),
+      session: record,
+      items: rows,
+      ended: record,
       acknowledged: { type: "integer" },
     },
   },
@@ -255,7 +249,7 @@ export const TOOLS: readonly Tool[] = [
     description: "What happened, oldest first, after the event with the id given.",
     reads: true,
     fronts: [{ operation: operations.list_events, ...always, show: answers.showEvents }],
-    output: { events: rows(VIEWS.event), after: text },
+    output: { events: rows, after: text },
   },
 ];
 

@@ -60,10 +60,10 @@ describe("a subagent is a session of its own under its parent (R65)", () => {
     }
     const events = await fresh.ask("list_events", { types: ["session.ended"] }, ben);
     expect(events.map((event) => [event.actor?.session_id, event.data])).toEqual([
-      [x1.sessionId, { tasks_released: 1 }],
-      [main.sessionId, { tasks_released: 1 }],
-      [x2.sessionId, { tasks_released: 1, ended_with: main.sessionId }],
-      [below.sessionId, { tasks_released: 1, ended_with: main.sessionId }],
+      [x1.sessionId, { tasks_released: 1, claims_released: 0 }],
+      [main.sessionId, { tasks_released: 1, claims_released: 0 }],
+      [x2.sessionId, { tasks_released: 1, claims_released: 0, ended_with: main.sessionId }],
+      [below.sessionId, { tasks_released: 1, claims_released: 0, ended_with: main.sessionId }],
     ]);
     const { tasks = [] } = await fresh.ask("claim_next_task", { count: 10 }, ben);
     expect(tasks.map((task) => task.attempts)).toEqual([1, 1, 1, 1]);

@@ -205,6 +205,7 @@ describe("one session, many tasks", () => {
       {
         task_id: third,
         lease_id,
+        scope: null,
         outcome: "lost",
         reason: "revoked",
         lease_expires_at: null,

@@ -14,6 +14,7 @@ export const NOT_IN_TOOLS = new Set([
     (field) => `delegate_task.${field}`,
   ),
   "delegate_task.handoff",
+  "release_scopes.claim_ids",
 ]);
 
 /** What a call has to say beside the field in question. */

@@ -44,10 +44,14 @@ export function heardOf({ exit, stdout, stderr }: Ran): Heard {
 /** The line for a call: what stands by position, flags for plain values, one JSON object for the rest. */
 export function argumentsFor({ operation, input, session, ifVersion, idempotencyKey }: Omit<Asking, "as">): string[] {
   const named = commands.find((row) => row.named === operation);
-  const row = named ?? commands.find((each) => each.operation === operation && each.hidden === undefined);
+  const row = named ?? commands.find((each) => each.operation === operation && !each.hidden && !each.also);
   const hidden = row ?? commands.find((each) => each.operation === operation);
   if (!hidden) throw new Error(`No command is ${operation}.`);
-  const positionals = [...(hidden.positionals ?? []), ...(named ? ["task_id"] : [])];
+  const positionals = [
+    ...(hidden.positionals ?? []),
+    ...(named ? ["task_id"] : []),
+    ...(hidden.rest ? [hidden.rest.field] : []),
+  ];
   const { flags, json } = flagsOf(Object.entries(input).filter(([field]) => !positionals.includes(field)));
   return [
     ...hidden.words.split(" "),
@@ -58,7 +62,7 @@ export function argumentsFor({ operation, input, session, ifVersion, idempotency
     ...flags,
     ...(Object.keys(json).length === 0 ? [] : ["--json-input", JSON.stringify(json)]),
     "--",
-    ...positionals.map((field) => String(input[field])),
+    ...positionals.flatMap((field) => input[field] ?? []).map(String),
   ];
 }
 

@@ -15,6 +15,7 @@ import { rowsOfPeople } from "./rows-of-people.js";
 import { rowsOfPlans } from "./rows-of-plans.js";
 import { rowsOfRecords } from "./rows-of-records.js";
 import { rowsOfRecurrences } from "./rows-of-recurrences.js";
+import { rowsOfScopes } from "./rows-of-scopes.js";
 import { rowsOfSessions } from "./rows-of-sessions.js";
 import { type Row, Stage } from "./stage.js";
 import type { Entrance, Heard, Surface } from "./surface.js";
@@ -28,6 +29,7 @@ const ROWS = [
   ...rowsOfDependencies,
   ...rowsOfDelegations,
   ...rowsOfPlans,
+  ...rowsOfScopes,
   ...rowsOfSessions,
   ...rowsOfHistory,
   ...rowsOfPeople,

@@ -12,7 +12,9 @@ export function dumpVerbs(db: Db): DumpVerbs {
       const [first, ...others] = order;
       if (!parts) return db.all<StoredRow>(`SELECT * FROM ${name} ORDER BY ${byBytes(first)}`);
       const some = `SELECT ${first} FROM ${name} WHERE ${first} > ? ORDER BY ${first} LIMIT ${AT_ONCE}`;
-      const by = [first, ...others.map((column) => (column.endsWith("seq") ? column : byBytes(column)))].join(", ");
+      const by = [first, ...others.map((column) => (/(seq|place)$/.test(column) ? column : byBytes(column)))].join(
+        ", ",
+      );
       const sql = `SELECT * FROM ${name} WHERE ${first} > ? AND ${first} <= (SELECT max(${first}) FROM (${some}) AS part)`;
       return db.all<StoredRow>(`${sql} ORDER BY ${by}`, behind, behind);
     },
