@@ -78,6 +78,9 @@ function kindOf(schema: z.ZodType): Kind {
       return "number";
     case "boolean":
       return "switch";
+    case "union":
+      // What has a short form is given by it.
+      return (inner as z.ZodUnion<z.ZodType[]>).options.some((option) => kindOf(option) === "text") ? "text" : "json";
     case "array":
       return kindOf((inner as z.ZodArray<z.ZodType>).element) === "text" ? "list" : "json";
     default:

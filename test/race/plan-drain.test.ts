@@ -79,7 +79,7 @@ const SHAPES = [
       ...Array.from({ length: 118 }, (_, nth) => ({ name: `c${nth}`, diamonds: 1, ms: () => 100 + (nth % 50) })),
       ...Array.from({ length: 3 }, (_, nth) => ({ name: `d${nth}`, diamonds: 0, ms: () => 100 })),
     ]),
-    widest: 2 + 2 * 118 + 3,
+    widest: 2 + 2 * 118,
     longest: 17,
   },
 ] as const;
