@@ -104,7 +104,7 @@ describe("what a command says", () => {
     const { alice } = freshStore();
     const ran = await alice.run(["task", "claim", "--json"]);
     expect(ran).toMatchObject({ exit: 3, stderr: "Nothing to claim.\n" });
-    expect(JSON.parse(ran.stdout)).toEqual({ task: null, notices: [] });
+    expect(JSON.parse(ran.stdout)).toEqual({ task: null, skipped: [], skipped_count: 0, notices: [] });
     expect(await alice.run(["task", "claim", "--count", "2"])).toMatchObject({ exit: 3, stdout: "No tasks.\n" });
   });
 

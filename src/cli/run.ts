@@ -1,7 +1,9 @@
+import { constants } from "node:os";
 import { HeldScopes } from "../client/held-scopes.js";
 import { isLost, WorkStopped } from "../client/lease-keeper.js";
 import { readConfig } from "../config.js";
 import { EXIT, isDibsError } from "../contract/errors.js";
+import { SCOPE_KINDS } from "../contract/scope-kind.js";
 import { Child } from "./child.js";
 import { connect } from "./connect.js";
 import { usage } from "./failure.js";
@@ -63,25 +65,38 @@ async function runWith(held: HeldScopes, plan: RunPlan, output: Output): Promise
   };
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   for (const signal of signals) process.on(signal, interrupt);
+  let lostIt = false;
   const stop = () => {
+    lostIt = true;
     output.say(`stopping the command: ${whyStopped(held.signal.reason)}`);
     child.stop();
   };
   held.signal.addEventListener("abort", stop, { once: true });
   if (held.signal.aborted) stop();
-  const { status } = await child.ended;
-  const lost = held.signal.aborted;
-  await held.release().catch((error) => {
-    if (!isLost(error)) throw error;
-  });
-  const exit = lost ? EXIT.leaseLost : interrupted ? EXIT.interrupted : exitOf(status);
-  if (output.json) output.value({ exit, lost, claims: held.claims });
+  let status: number | NodeJS.Signals;
+  try {
+    ({ status } = await child.ended);
+  } finally {
+    await giveBack(held, output);
+  }
+  const exit = lostIt ? EXIT.leaseLost : interrupted ? EXIT.interrupted : exitOf(status);
+  if (output.json) output.value({ exit, lost: lostIt, claims: held.claims });
   return exit;
+}
+
+/** The command's own end says more than that its scopes could not be given back: these end by the clock. */
+async function giveBack(held: HeldScopes, output: Output): Promise<void> {
+  try {
+    await held.release();
+  } catch (error) {
+    if (!isLost(error))
+      output.say(`the scopes could not be given back, they end by the clock: ${shown(String(error))}`);
+  }
 }
 
 /** As a shell tells a signal. */
 function exitOf(status: number | NodeJS.Signals): number {
-  return typeof status === "number" ? status : EXIT.error;
+  return typeof status === "number" ? status : 128 + constants.signals[status];
 }
 
 function whyStopped(reason: unknown): string {
@@ -89,10 +104,16 @@ function whyStopped(reason: unknown): string {
   return isDibsError(reason.cause) ? shown(reason.cause.message) : "the scopes can't be known to be held any more.";
 }
 
-/** The highest fence is above every earlier grant that overlaps any of them. */
+/**
+ * Fences of one project, or of the workspace's kinds, come from one counter: the highest is above every earlier grant that
+ * overlaps any of them. Of both at once no number would be.
+ */
 function variablesFor({ claims, sessionId }: HeldScopes): Record<string, string> {
+  const counters = new Set(
+    claims.map(({ kind, project_id }) => (SCOPE_KINDS.get(kind)?.reach === "workspace" ? "" : project_id)),
+  );
   return {
-    DIBS_FENCE: String(Math.max(...claims.map(({ fence }) => fence))),
+    ...(counters.size === 1 ? { DIBS_FENCE: String(Math.max(...claims.map(({ fence }) => fence))) } : {}),
     DIBS_FENCES: JSON.stringify(Object.fromEntries(claims.map(({ scope, fence }) => [scope, fence]))),
     DIBS_SCOPES: claims.map(({ scope }) => scope).join("\n"),
     DIBS_SESSION: sessionId,

@@ -14,7 +14,7 @@ import { quoted } from "./quoted.js";
 import { heldByOther, refusalToClaim } from "./refusals.js";
 import { QUEUE, type TaskRow } from "./rows.js";
 import { scopeClaimView } from "./scope-view.js";
-import { grantWithScopes, inTheWayOf, park, wakeOwn } from "./task-scopes.js";
+import { grantWithScopes, inTheWayOf, park, refuseTaken, wakeOwn } from "./task-scopes.js";
 import { queuePlace, taskState } from "./task-state.js";
 import { taskOf } from "./tasks.js";
 import type { QueueFilter } from "./verbs.js";
@@ -45,8 +45,9 @@ export const claim_next_task: Handler<Input<"claim_next_task">> = async (context
     const conflicts = row.scoped === 1 ? await inTheWayOf(context, row) : [];
     if (conflicts.length === 0) granted.push(await grantWithScopes(context, row, leaseSeconds));
     else {
-      await park(context, row, conflicts);
       passed = true;
+      // Who was in the way may have let go meanwhile: then it is looked at again.
+      if (!(await park(context, row, conflicts))) context.heads.spoil();
     }
   }
   const [skipped, views, notices] = await Promise.all([
@@ -138,6 +139,7 @@ async function takeOver(
   }
   requireReason(reason);
   await roomFor(context, 1);
+  await refuseTaken(context, row);
   await context.holder();
   const place = queuePlace(row, context.nowMs);
   const open = await endByForce(context, row, { status: "open", state: null, state_detail: null, ...place });

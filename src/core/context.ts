@@ -53,6 +53,8 @@ export interface Reply {
   readonly emptyUntilMs?: number | null;
   /** Tasks granted by this call, to be undone if the answer can't be delivered. */
   readonly granted?: readonly TaskRow[];
+  /** Ids of claims of names that this call made or renewed: a repeat reads them anew. */
+  readonly scopes?: readonly string[];
   /** Tasks this claim found held by its own session: a repeat reads them anew, as it does the granted ones. */
   readonly renewed?: readonly TaskRow[];
 }

@@ -6,6 +6,7 @@ import { sha256 } from "./ids.js";
 import { leaseLost } from "./leases.js";
 import { noticesOf } from "./notices.js";
 import type { TaskRow } from "./rows.js";
+import { claimedAnew } from "./scopes.js";
 import { seal, unseal } from "./sealed.js";
 import type { Tx } from "./store.js";
 import { taskState } from "./task-state.js";
@@ -37,7 +38,8 @@ type Kept =
       readonly many: boolean;
       /** The answer said what was passed over; of a repeat that is nothing. */
       readonly next?: boolean;
-    };
+    }
+  | { readonly status: number; readonly scopes: readonly string[] };
 
 /** Which first answer is meant, and what opens it where it carries a secret: then its name must not say the key. */
 interface Scope {
@@ -78,6 +80,7 @@ export async function replay(
   const kept = JSON.parse(found.answer) as Kept;
   if ("text" in kept) return kept;
   if ("sealed" in kept) return { status: kept.status, text: unseal(kept.sealed, scope.seal ?? "") };
+  if ("scopes" in kept) return { status: kept.status, reply: { body: await claimedAnew(context, kept.scopes) } };
   const rows: TaskRow[] = [];
   for (const { taskId, leaseId } of kept.grants) {
     const row = await taskOf(context, taskId);
@@ -109,7 +112,11 @@ export async function remember(
     boolean,
   ];
   const whole = scope.seal === undefined ? { status, text } : { status, sealed: seal(text, scope.seal) };
-  const kept: Kept = grants.length > 0 ? { grants, many, next } : whole;
+  const kept: Kept = reply.scopes
+    ? { status, scopes: reply.scopes }
+    : grants.length > 0
+      ? { grants, many, next }
+      : whole;
   const row = { scope: scope.name, body_hash: bodyHash, answer: JSON.stringify(kept) };
   await context.tx.notes.remember(row.scope, bodyHash, row.answer, context.nowMs);
   context.prefetched.remember(row);

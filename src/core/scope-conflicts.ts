@@ -1,6 +1,7 @@
 import { DibsError } from "../contract/errors.js";
 import type { Context } from "./context.js";
 import type { SessionRow } from "./rows.js";
+import { indexKey } from "./scope-keys.js";
 import { nearTo, type Wanted } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
 import type { ScopeClaimRow } from "./scope-rows.js";
@@ -34,21 +35,43 @@ export interface Found {
   readonly dead: readonly ScopeClaimRow[];
 }
 
-/** For each of the names what may be in its way: asked all at once, behind the lock that holds off other grants of them. */
+/**
+ * For each of the names what may be in its way, behind the lock that holds off other grants of them. What looks dead may be
+ * being renewed at this moment: it is read again behind whoever does that.
+ */
 export async function lookAround(context: Context, wanted: readonly Wanted[]): Promise<Found[]> {
-  const [, ...found] = await Promise.all([
-    context.tx.scopes.alone(wanted.map(({ namespace }) => namespace)),
-    ...wanted.map((each) => overlapping(context, each)),
-  ]);
-  return found;
+  await context.tx.scopes.alone(wanted.map(({ namespace }) => namespace));
+  const found = await overlappingAll(context, wanted);
+  const dead = found.flatMap((each) => each.dead);
+  if (dead.length === 0 || !context.tx.shared) return found;
+  await context.tx.scopes.settle(dead);
+  return overlappingAll(context, wanted);
 }
 
-export async function overlapping(context: Context, { scope, namespace }: Omit<Wanted, "mode">): Promise<Found> {
-  const found = (await context.tx.scopes.near(namespace, nearTo(scope))).filter((row) => overlap(row.key, scope.key));
+/** Names with one place in the index are asked for once. */
+async function overlappingAll(context: Context, wanted: readonly Wanted[]): Promise<Found[]> {
+  const asked = new Map<string, Promise<ScopeClaimRow[]>>();
+  const near = (each: Wanted) => {
+    const place = `${each.namespace} ${indexKey(each.scope.key)}`;
+    const before = asked.get(place);
+    if (before) return before;
+    const rows = Promise.resolve(context.tx.scopes.near(each.namespace, nearTo(each.scope)));
+    asked.set(place, rows);
+    return rows;
+  };
+  return Promise.all(wanted.map(async (each) => sorted(context, await near(each), each)));
+}
+
+function sorted(context: Context, near: readonly ScopeClaimRow[], { scope }: Omit<Wanted, "mode">): Found {
+  const found = near.filter((row) => overlap(row.key, scope.key));
   return {
     live: found.filter((row) => isLive(row, context.nowMs)),
     dead: found.filter((row) => !isLive(row, context.nowMs)),
   };
+}
+
+export async function overlapping(context: Context, { scope, namespace }: Omit<Wanted, "mode">): Promise<Found> {
+  return sorted(context, await context.tx.scopes.near(namespace, nearTo(scope)), { scope, namespace });
 }
 
 /**
@@ -57,13 +80,16 @@ export async function overlapping(context: Context, { scope, namespace }: Omit<W
  */
 export function isInTheWay(claim: ScopeClaimRow, wanted: Wanted, { session, taskId }: Asker): boolean {
   if (claim.mode === "shared" && wanted.mode === "shared") return false;
+  if (taskId !== null && claim.task_id === taskId) return false;
   const own = session !== null && (claim.holder_session === session.id || claim.holder_session === session.shared_by);
   if (!own) return true;
-  return claim.task_id !== null && taskId !== null && claim.task_id !== taskId;
+  return claim.task_id !== null && taskId !== null;
 }
 
-/** Conflicts that a refusal lists; how many there are it says beside. */
+/** Conflicts that a refusal lists. */
 const LISTED_MAX = 1000;
+/** So many are looked for and counted. */
+export const CONFLICTS_COUNTED = 10 * LISTED_MAX;
 
 /** The refusal that names every holder in the way, in the form of the claims table (R34). */
 export function scopeConflict(context: Context, conflicts: readonly Conflict[]): DibsError<"scope_conflict"> {

@@ -5,7 +5,7 @@ import { isLive, scopeEndMs } from "./scope-conflicts.js";
 import { indexKey } from "./scope-keys.js";
 import type { Wanted } from "./scope-names.js";
 import type { GrantedScope, ScopeClaimRow, ScopeEnd, StoredScopeClaim } from "./scope-rows.js";
-import type { Tx } from "./store.js";
+import { StoreConflict, type Tx } from "./store.js";
 import { iso } from "./task-view.js";
 
 /**
@@ -94,7 +94,7 @@ export async function keepScope(
   const { mode, nested, intent, lease_seconds, lease_until } = { ...row, ...change };
   const becomes = { mode, nested, intent, lease_seconds, lease_until };
   if (!(await context.tx.leases.renewScope(row, context.nowMs, becomes)))
-    throw new Error(`Claim ${row.id} of ${row.scope} was read as held but could not be renewed.`);
+    throw new StoreConflict(`Claim ${row.id} of ${row.scope} was read as held but could not be renewed.`);
   return { ...row, ...becomes, until: lease_until ?? row.until };
 }
 
@@ -127,10 +127,16 @@ export async function endScopes(
   context.woke();
 }
 
-/** Records claims that the clock ended (R12). Changes nothing that a reader could see. */
-export async function lapseScopes(tx: Tx, rows: readonly ScopeClaimRow[]): Promise<void> {
+/**
+ * Records claims that the clock ended (R12). Changes nothing that a reader could see. What somebody is renewing at this
+ * moment isn't dead: it is waited for, and read again.
+ */
+export async function lapseScopes(tx: Tx, seen: readonly ScopeClaimRow[]): Promise<void> {
+  if (seen.length === 0) return;
+  await tx.scopes.settle(seen);
+  const rows = tx.shared ? await tx.scopes.locked(seen.map(({ seq }) => seq)) : seen;
   for (const row of rows) {
-    if (isLive(row, tx.nowMs)) throw new Error(`Claim ${row.id} of ${row.scope} lives and was taken for dead.`);
+    if (row.ended_at !== null || isLive(row, tx.nowMs)) continue;
     const endedMs = Math.max(row.claimed_at, Math.min(scopeEndMs(row), tx.nowMs));
     if (!(await ended(tx, [row], endedMs, "expired"))) continue;
     const expired = { expired_at: iso(endedMs), agent_id: row.holder_agent, session_id: row.holder_session };

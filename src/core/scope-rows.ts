@@ -85,6 +85,15 @@ export interface ScopeFilter {
 export interface ScopeVerbs {
   /** Holds off whoever else would grant names of these until this transaction ends; of use only where nodes write at once. */
   alone(namespaces: readonly string[]): Awaitable<void>;
+  /**
+   * Waits for whoever is renewing one of these, its task or its session: what looks dead is to be read again behind it. Of
+   * use only where nodes write at once.
+   */
+  settle(rows: readonly ScopeClaimRow[]): Awaitable<void>;
+  /** These as they are now, locked until the transaction ends. */
+  locked(seqs: readonly number[]): Awaitable<ScopeClaimRow[]>;
+  /** Whether names of the project are held, or declared by tasks that aren't closed. */
+  inUse(projectId: string): Awaitable<boolean>;
   /** Claims that nobody has recorded the end of and that may overlap, in order of their grants. */
   near(namespace: string, near: Near): Awaitable<ScopeClaimRow[]>;
   /** Live or ended ones, newest first, that may have overlapped. */
@@ -107,8 +116,8 @@ export interface ScopeVerbs {
   declare(taskSeq: number, rows: readonly DeclaredRow[]): Awaitable<void>;
   /** What tasks in the queue declare that may overlap; of those that nobody else has in hand. */
   declaredNear(namespace: string, near: Near): Awaitable<DeclaredRow[]>;
-  /** Lets ready tasks sleep until the claim has ended, or until that time at the latest. */
-  park(taskSeqs: readonly number[], claimSeq: number, untilMs: number): Awaitable<void>;
+  /** Lets ready tasks sleep until the claim has ended, or until that time at the latest; false where it has ended already. */
+  park(taskSeqs: readonly number[], claimSeq: number, untilMs: number): Awaitable<boolean>;
   /** Wakes what sleeps because of claims that the task had. */
   unparkBehind(taskId: string): Awaitable<number>;
   /** Wakes what sleeps because of these claims; how many tasks. */

@@ -1,11 +1,12 @@
 import type { NewTask } from "../contract/task.js";
+import { roomForAll } from "./claim-limit.js";
 import type { Context } from "./context.js";
 import { grant } from "./leases.js";
 import { titled } from "./quoted.js";
 import type { ProjectRow, TaskRow } from "./rows.js";
 import { type Conflict, type Found, isInTheWay, lookAround, scopeConflict, scopeEndMs } from "./scope-conflicts.js";
 import { indexKey } from "./scope-keys.js";
-import { endScopes, grantScopes } from "./scope-leases.js";
+import { endScopes, grantScopes, type ScopeGrant } from "./scope-leases.js";
 import { nearTo, type Wanted, wantedOf } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
 import type { DeclaredRow, ScopeClaimRow } from "./scope-rows.js";
@@ -62,29 +63,35 @@ export async function inTheWayOf(context: Context, row: TaskRow): Promise<Confli
 
 /** Grants a task whose scopes are free, and these with it: they live by its lease, and end with it (R16). */
 export async function grantWithScopes(context: Context, row: TaskRow, leaseSeconds: number): Promise<TaskRow> {
+  const wanted = await declared(context, row);
+  if (wanted.length > 0) await roomForAll(context, wanted.length + 1);
   const granted = await grant(context, row, leaseSeconds);
-  if (row.scopes !== null) await claimFor(context, granted, await declared(context, row));
+  await claimFor(context, granted, wanted);
   return granted;
 }
 
 /** Claims names for a task that is held, under its lease. */
 async function claimFor(context: Context, row: TaskRow, wanted: readonly Wanted[]): Promise<void> {
+  if (wanted.length === 0) return;
+  const held = await holdingOf(context, row);
+  const intent = titled(row.content);
+  await grantScopes(context, wanted, { ...held, project: { id: row.project_id }, intent, leaseSeconds: null });
+}
+
+/** The session that holds the task, whoever asks, and the lease that its names live by. */
+export async function holdingOf(context: Context, row: TaskRow): Promise<Pick<ScopeGrant, "session" | "task">> {
+  const own = context.session?.id === row.holder_session ? context.session : null;
+  const session = own ?? (await context.tx.sessions.byId(context.workspaceId, row.holder_session ?? ""));
+  if (!session) throw new Error(`Task ${row.id} is held by a session that isn't there.`);
   const untilMs = taskState(row, context.nowMs).leaseEndMs ?? context.nowMs;
-  const session = await context.holder();
-  await grantScopes(context, wanted, {
-    session,
-    project: { id: row.project_id },
-    intent: titled(row.content),
-    leaseSeconds: null,
-    task: { id: row.id, lease_id: row.lease_id ?? "", untilMs },
-  });
+  return { session, task: { id: row.id, lease_id: row.lease_id ?? "", untilMs } };
 }
 
 /**
  * A task that can't be had because of a claim sleeps until that has ended, with all others that meet it: 10,000 of them
- * in front of the one that is free are looked at once, not by every claim.
+ * in front of the one that is free are looked at once, not by every claim. False where it has ended just now.
  */
-export async function park(context: Context, row: TaskRow, conflicts: readonly Conflict[]): Promise<void> {
+export async function park(context: Context, row: TaskRow, conflicts: readonly Conflict[]): Promise<boolean> {
   const [first] = conflicts as [Conflict];
   const holder = conflicts.reduce(
     (soonest, { holder: each }) => (scopeEndMs(each) < scopeEndMs(soonest) ? each : soonest),
@@ -93,7 +100,7 @@ export async function park(context: Context, row: TaskRow, conflicts: readonly C
   const near = await context.tx.scopes.declaredNear(holder.namespace, nearTo(holder));
   const met = near.filter((each) => meets(each, holder)).map(({ task_seq }) => task_seq);
   const others = met.filter((seq) => seq !== row.seq);
-  await context.tx.scopes.park([row.seq, ...others], holder.seq, scopeEndMs(holder));
+  return context.tx.scopes.park([row.seq, ...others], holder.seq, scopeEndMs(holder));
 }
 
 function meets(declaredBy: DeclaredRow, claim: ScopeClaimRow): boolean {
@@ -119,12 +126,22 @@ export async function refuseTaken(context: Context, row: TaskRow): Promise<void>
 
 /** The holder of a task has changed what it touches: the new ones are claimed, the others are free. */
 export async function changeHeld(context: Context, before: TaskRow, after: TaskRow): Promise<void> {
-  const wanted = await declared(context, after);
+  const [was, is] = [await declared(context, before), await declared(context, after)];
+  const among = (all: readonly Wanted[]) => (each: Wanted) => all.some((other) => isSameName(each, other));
+  const gone = was.filter((each) => !among(is)(each));
   const held = await context.tx.scopes.ofTask(before);
-  const same = (each: Wanted, row: ScopeClaimRow) =>
-    row.namespace === each.namespace && row.key === each.scope.key && row.mode === each.mode;
-  const fresh = wanted.filter((each) => !held.some((row) => same(each, row)));
-  const gone = held.filter((row) => !wanted.some((each) => same(each, row)));
-  await endScopes(context, gone, "released");
-  await claimFor(context, after, fresh);
+  // What was claimed beside what it declared stays with its lease.
+  const ended = held.filter((row) =>
+    gone.some(({ scope, namespace }) => row.key === scope.key && row.namespace === namespace),
+  );
+  await endScopes(context, ended, "released");
+  await claimFor(
+    context,
+    after,
+    is.filter((each) => !among(was)(each)),
+  );
+}
+
+function isSameName(a: Wanted, b: Wanted): boolean {
+  return a.namespace === b.namespace && a.scope.key === b.scope.key && a.mode === b.mode;
 }

@@ -80,7 +80,7 @@ export function isBroken(blocker: StateColumns, nowMs: number): boolean {
 }
 
 /** What leaves the queue. */
-export const OUT_OF_QUEUE = { queue: null, wakes_at: null } as const;
+export const OUT_OF_QUEUE = { queue: null, wakes_at: null, parked_by: null } as const;
 
 /** Those that aren't completed; no clock completes one. */
 export const openAmong = <R extends Pick<StateColumns, "status">>(blockers: readonly R[]): R[] =>

@@ -25,7 +25,7 @@ import { quoted } from "./quoted.js";
 import { heldByOther, refusalToClaim } from "./refusals.js";
 import { type TaskRow, withChange } from "./rows.js";
 import { refuseLost } from "./stale-writes.js";
-import { fate, queuePlace, taskState } from "./task-state.js";
+import { fate, OUT_OF_QUEUE, queuePlace, taskState } from "./task-state.js";
 import { ATTEMPTS_EXHAUSTED } from "./task-view.js";
 import { mayChange, taskOf } from "./tasks.js";
 import type { TaskChange } from "./verbs.js";
@@ -109,8 +109,7 @@ function reopened(context: Context, row: TaskRow) {
 function closed(context: Context, status: "completed" | "failed" | "cancelled") {
   return {
     status,
-    queue: null,
-    wakes_at: null,
+    ...OUT_OF_QUEUE,
     closed_at: context.nowMs,
     closed_by: context.agent.id,
     cancel_requested: 0,

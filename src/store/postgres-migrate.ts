@@ -32,8 +32,8 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
   { sql: delegation, worksFor: 2 },
   // Code that knows no verdicts asks for none, and changes a context without keeping how it was: while such nodes are there.
   { sql: evidence, worksFor: 2 },
-  // Code that knows no scopes leaves a silent session's to their own ends, which everybody judges by the clock.
-  { sql: scopes, worksFor: 2 },
+  // Code that knows no scopes would grant tasks without theirs.
+  { sql: scopes, worksFor: 8 },
 ];
 
 /** Any number: whoever migrates holds it, so that nodes that start together migrate once. */

@@ -204,7 +204,7 @@ export class Play {
     const items = renewed.map((task) => {
       const { fields, lease } = snapshot(this.#rules, task);
       const { lease_expires_at, lease_remaining_ms } = fields;
-      const outcome = { outcome: "renewed", reason: null, lease_expires_at, lease_remaining_ms };
+      const outcome = { scope: null, outcome: "renewed", reason: null, lease_expires_at, lease_remaining_ms };
       return { task_id: task.id, lease_id: lease?.id, ...outcome };
     });
     same(

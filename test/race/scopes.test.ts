@@ -14,17 +14,20 @@ describe("sessions that reach at one instant for scopes along one chain (R31, R3
       const agents: Actor[] = [];
       for (let nth = 0; nth < CHAIN.length; nth += 1) agents.push(await fresh.worker(`agent-${nth}`));
       const fences: number[] = [];
+      const mixed = false;
       const round = async (mode: "exclusive" | "shared") => {
         const claims = await Promise.allSettled(
           agents.map((agent, nth) => {
-            const input = { scopes: [CHAIN[nth] as string], mode, intent: "race" };
+            const own = CHAIN[nth] as string;
+            const input = { scopes: mixed && nth % 2 ? [`port:${nth}`, own] : [own], mode, intent: "race" };
             return fresh.ask("claim_scopes", input, agent, stores[nth % stores.length]);
           }),
         );
-        const granted = claims.flatMap((each) => (each.status === "fulfilled" ? each.value.claims : []));
+        const all = claims.flatMap((each) => (each.status === "fulfilled" ? each.value.claims : []));
+        const granted = all.filter(({ kind }) => kind === "path");
         const codes = claims.flatMap((each) => (each.status === "rejected" ? [each.reason.code] : []));
         fences.push(...granted.map(({ fence }) => fence).sort((a, b) => a - b));
-        const open = await fresh.ask("list_claims", {}, fresh.root);
+        const open = await fresh.ask("list_claims", { kind: "path" }, fresh.root);
         expect(open.map(({ id }) => id).sort()).toEqual(granted.map(({ id }) => id).sort());
         for (const agent of agents) await fresh.ask("release_scopes", { all: true }, agent);
         return { granted: granted.length, codes: [...new Set(codes)] };

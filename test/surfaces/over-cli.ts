@@ -47,12 +47,11 @@ export function argumentsFor({ operation, input, session, ifVersion, idempotency
   const row = named ?? commands.find((each) => each.operation === operation && !each.hidden && !each.also);
   const hidden = row ?? commands.find((each) => each.operation === operation);
   if (!hidden) throw new Error(`No command is ${operation}.`);
-  const positionals = [
-    ...(hidden.positionals ?? []),
-    ...(named ? ["task_id"] : []),
-    ...(hidden.rest ? [hidden.rest.field] : []),
-  ];
-  const { flags, json } = flagsOf(Object.entries(input).filter(([field]) => !positionals.includes(field)));
+  const positionals = [...(hidden.positionals ?? []), ...(named ? ["task_id"] : [])];
+  const rest = hidden.rest?.field;
+  const { flags, json } = flagsOf(
+    Object.entries(input).filter(([field]) => field !== rest && !positionals.includes(field)),
+  );
   return [
     ...hidden.words.split(" "),
     "--json",
@@ -62,7 +61,8 @@ export function argumentsFor({ operation, input, session, ifVersion, idempotency
     ...flags,
     ...(Object.keys(json).length === 0 ? [] : ["--json-input", JSON.stringify(json)]),
     "--",
-    ...positionals.flatMap((field) => input[field] ?? []).map(String),
+    ...positionals.map((field) => String(input[field])),
+    ...[rest === undefined ? [] : (input[rest] ?? [])].flat().map(String),
   ];
 }
 

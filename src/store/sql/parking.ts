@@ -44,12 +44,16 @@ export function parking(db: Db): Pick<ScopeVerbs, Parking> {
         below,
       ),
     async park(taskSeqs, claimSeq, untilMs) {
+      // Behind whoever ends it: a task that was put to sleep because of an ended claim would be woken by nobody.
+      const holder = `SELECT c.seq FROM scope_claims c WHERE c.seq = ? AND c.ended_at IS NULL ${db.locks ? "FOR SHARE" : ""}`;
+      if ((await db.get(holder, claimSeq)) === undefined) return false;
       const rows = await db.all<{ seq: number; id: string }>(
         `SELECT t.seq, t.id FROM tasks t WHERE t.seq IN (${numbersOf}) AND t.status = 'open' AND t.queue = ${QUEUE.ready}
          ORDER BY t.seq ${locked}`,
         JSON.stringify(taskSeqs),
       );
       await move(rows, `wakes_at = ${untilMs}, parked_by = ${claimSeq}`, QUEUE.sleeping);
+      return true;
     },
     unpark: (claimSeqs) => wake(numbersOf, JSON.stringify(claimSeqs)),
     unparkBehind: (taskId) => wake("SELECT c.seq FROM scope_claims c WHERE c.task_id = ?", taskId),
@@ -61,7 +65,9 @@ export function parking(db: Db): Pick<ScopeVerbs, Parking> {
 function passedOver(db: Db): Pick<ScopeVerbs, "passedOver"> {
   return {
     async passedOver({ workspaceId, projectId, agentId, labels, plan }, before, { shown, counted }) {
-      const where = ["t.workspace_id = ? AND t.parked_by IS NOT NULL AND t.queue = 2 AND t.assigned_to IN ('', ?)"];
+      const where = [
+        "t.workspace_id = ? AND t.parked_by IS NOT NULL AND t.queue = 2 AND t.status = 'open' AND t.assigned_to IN ('', ?)",
+      ];
       const params: SqlValue[] = [workspaceId, agentId];
       const narrow = (condition: string, ...values: SqlValue[]) => {
         where.push(condition);

@@ -1,6 +1,8 @@
+import type { ScopeKey } from "../../contract/scope.js";
+import { indexKey } from "../../core/scope-keys.js";
 import type { ScopeClaimRow, ScopeVerbs } from "../../core/scope-rows.js";
 import type { SqlValue } from "../driver.js";
-import type { Db } from "./db.js";
+import { after, type Db } from "./db.js";
 import { parking } from "./parking.js";
 
 const HELD = `SELECT c.*, a.name AS agent_name, s.implicit, s.client, s.branch, s.expires_at AS session_expires_at,
@@ -13,23 +15,26 @@ const LIVE = `c.ended_at IS NULL AND s.state = 'open' AND (s.expires_at IS NULL 
   AND (c.lease_until > ? OR (c.task_id IS NOT NULL AND t.status = 'claimed' AND t.lease_id = c.task_lease
     AND t.lease_until > ?))`;
 
+/** Kind of the advisory lock on a namespace; 1 to 3 are the events' and the dependencies'. */
+const NAMES_LOCK = 4;
+
 /** What is held of names. Two index steps find what may overlap: keys by equality, and one range. */
 export function scopeVerbs(db: Db): ScopeVerbs {
   const { textsOf, numbersOf } = db.dialect;
   const all = (where: string, ...params: SqlValue[]) =>
     db.all<ScopeClaimRow>(`${HELD} WHERE ${where} ORDER BY c.seq`, ...params);
+  // Rows to be changed: locked first where nodes write at once, and read by a statement behind the lock.
+  const own = async (where: string, ...params: SqlValue[]) => {
+    if (db.locks) await db.all(`SELECT c.seq FROM scope_claims c WHERE ${where} ORDER BY c.seq FOR UPDATE`, ...params);
+    return all(where, ...params);
+  };
   return {
     async alone(namespaces) {
-      if (!db.locks) return;
-      for (const namespace of [...new Set(namespaces)].sort()) {
-        // The counter's row is the lock: who draws a fence has it anyway.
-        await db.run(
-          `INSERT INTO scope_fences (namespace, fence) VALUES (?, 0)
-           ON CONFLICT (namespace) DO UPDATE SET fence = scope_fences.fence`,
-          namespace,
-        );
-      }
+      const { lock } = db.dialect;
+      if (!db.locks || !lock) return;
+      for (const namespace of [...new Set(namespaces)].sort()) await db.get(lock(NAMES_LOCK), namespace);
     },
+    ...settling(db),
     near: (namespace, { at, from, below }) =>
       all(
         `c.seq IN (SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.ended_at IS NULL
@@ -42,34 +47,15 @@ export function scopeVerbs(db: Db): ScopeVerbs {
         from,
         below,
       ),
-    past: (namespace, { at, from, below }, page) =>
-      db.all<ScopeClaimRow>(
-        `${HELD} WHERE c.seq IN (SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.index_key IN (${textsOf})
-           UNION SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.index_key >= ? AND q.index_key < ?)
-         AND c.seq < ? ORDER BY c.seq DESC LIMIT ?`,
-        namespace,
-        JSON.stringify(at),
-        namespace,
-        from,
-        below,
-        page.after?.[0] ?? Number.MAX_SAFE_INTEGER,
-        page.limit,
-      ),
+    ...history(db),
     bySeqs: (seqs) => all(`c.seq IN (${numbersOf})`, JSON.stringify(seqs)),
-    byIds: (workspaceId, ids) => all(`c.workspace_id = ? AND c.id IN (${textsOf})`, workspaceId, JSON.stringify(ids)),
-    ofSession: (sessionId) => all("c.holder_session = ? AND c.ended_at IS NULL AND c.task_id IS NULL", sessionId),
-    ofAgent: (agentId) => all("c.holder_agent = ? AND c.ended_at IS NULL AND c.task_id IS NULL", agentId),
+    byIds: (workspaceId, ids) => own(`c.workspace_id = ? AND c.id IN (${textsOf})`, workspaceId, JSON.stringify(ids)),
+    locked: (seqs) => own(`c.seq IN (${numbersOf})`, JSON.stringify(seqs)),
+    ofSession: (sessionId) => own("c.holder_session = ? AND c.ended_at IS NULL AND c.task_id IS NULL", sessionId),
+    ofAgent: (agentId) => own("c.holder_agent = ? AND c.ended_at IS NULL AND c.task_id IS NULL", agentId),
     all: (limit) =>
       db.all<ScopeClaimRow>(`${HELD} WHERE c.ended_at IS NULL AND c.task_id IS NULL ORDER BY c.seq LIMIT ${limit}`),
-    ofTask: (task) => all("c.task_id = ? AND c.ended_at IS NULL", task.id),
-    lastEnded: (sessionId, namespace, key) =>
-      db.get<ScopeClaimRow>(
-        `${HELD} WHERE c.namespace = ? AND c.key = ? AND c.holder_session = ? AND c.ended_at IS NOT NULL
-         ORDER BY c.seq DESC LIMIT 1`,
-        namespace,
-        key,
-        sessionId,
-      ),
+    ofTask: (task) => own("c.task_id = ? AND c.ended_at IS NULL", task.id),
     ...listing(db),
     ...parking(db),
     due: (nowMs, limit) =>
@@ -108,5 +94,71 @@ function listing(db: Db): Pick<ScopeVerbs, "list"> {
         page.limit,
       );
     },
+  };
+}
+
+/** What isn't a matter of reading alone: waiting for others' renewals, and whether anything is in use. */
+function settling(db: Db): Pick<ScopeVerbs, "settle" | "inUse"> {
+  const { textsOf, numbersOf } = db.dialect;
+  return {
+    async settle(rows) {
+      if (!db.locks || rows.length === 0) return;
+      const some = (values: readonly (string | null)[]) => JSON.stringify(values.filter((value) => value !== null));
+      await db.all(
+        `SELECT t.seq FROM tasks t WHERE t.id IN (${textsOf}) ORDER BY t.seq FOR UPDATE`,
+        some(rows.map((row) => row.task_id)),
+      );
+      await db.all(
+        `SELECT s.seq FROM sessions s WHERE s.id IN (${textsOf}) ORDER BY s.seq FOR UPDATE`,
+        some(rows.map((row) => row.holder_session)),
+      );
+      await db.all(
+        `SELECT c.seq FROM scope_claims c WHERE c.seq IN (${numbersOf}) ORDER BY c.seq FOR UPDATE`,
+        JSON.stringify(rows.map((row) => row.seq)),
+      );
+    },
+    inUse: (projectId) =>
+      after(
+        db.get(
+          `SELECT 1 AS x FROM scope_claims c WHERE c.namespace = ? AND c.ended_at IS NULL
+           UNION ALL SELECT 1 FROM task_scopes d JOIN tasks t ON t.seq = d.task_seq AND t.closed_at IS NULL
+             WHERE d.namespace = ? LIMIT 1`,
+          projectId,
+          projectId,
+        ),
+        (row) => row !== undefined,
+      ),
+  };
+}
+
+/** What was held. */
+function history(db: Db): Pick<ScopeVerbs, "past" | "lastEnded"> {
+  const { textsOf } = db.dialect;
+  return {
+    past: (namespace, { at, from, below }, page) =>
+      db.all<ScopeClaimRow>(
+        `${HELD} WHERE c.seq IN (
+           SELECT * FROM (SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.index_key IN (${textsOf})
+             AND q.seq < ? ORDER BY q.seq DESC LIMIT ${page.limit}) AS above
+           UNION SELECT * FROM (SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.index_key >= ?
+             AND q.index_key < ? AND q.seq < ? ORDER BY q.seq DESC LIMIT ${page.limit}) AS under)
+         ORDER BY c.seq DESC LIMIT ${page.limit}`,
+        namespace,
+        JSON.stringify(at),
+        page.after?.[0] ?? Number.MAX_SAFE_INTEGER,
+        namespace,
+        from,
+        below,
+        page.after?.[0] ?? Number.MAX_SAFE_INTEGER,
+      ),
+    lastEnded: (sessionId, namespace, key) =>
+      db.get<ScopeClaimRow>(
+        `${HELD} WHERE c.namespace = ? AND c.index_key = ? AND c.key = ? AND c.holder_session = ?
+         AND c.ended_at IS NOT NULL ORDER BY c.seq DESC LIMIT 1`,
+        namespace,
+        indexKey(key as ScopeKey),
+        key,
+        sessionId,
+      ),
   };
 }
