@@ -20,6 +20,7 @@ interface Step {
   readonly key: string;
   readonly content: string;
   readonly depends_on: readonly string[];
+  readonly priority: number;
 }
 
 /** A step's title begins with the seconds it takes. */
@@ -29,6 +30,8 @@ const secondsOf = (content: string) => Number(content.split(" ")[0]);
 interface Ladder {
   readonly name: string;
   readonly diamonds: number;
+  /** Of all its steps; 2 is usual. */
+  readonly priority?: number;
   /** Of each of its steps, by the layer it is in and a number of its own. */
   readonly ms: (layer: number, nth: number) => number;
 }
@@ -42,7 +45,7 @@ function ladders(all: readonly Ladder[]): Step[] {
   const most = Math.max(...all.map(({ diamonds }) => diamonds));
   const layers = [0, ...Array.from({ length: most }, (_, nth) => [2 * nth + 2, 2 * nth + 1]).flat()];
   for (const layer of layers) {
-    for (const { name, diamonds, ms } of all) {
+    for (const { name, diamonds, priority = 2, ms } of all) {
       if (layer > 2 * diamonds) continue;
       const at = (of: number, side: string) => `${name}-${of}${side}`;
       const odd = layer % 2 === 1;
@@ -50,7 +53,7 @@ function ladders(all: readonly Ladder[]): Step[] {
       for (const side of odd ? ["l", "r"] : [""]) {
         const key = at(layer, side);
         const seconds = (SCALE * ms(layer, steps.length)) / 1_000;
-        steps.push({ key, content: `${seconds} step ${key}`, depends_on: layer === 0 ? [] : before });
+        steps.push({ key, content: `${seconds} step ${key}`, depends_on: layer === 0 ? [] : before, priority });
       }
     }
   }
@@ -75,7 +78,8 @@ const SHAPES = [
   {
     what: "its longest chain",
     steps: ladders([
-      { name: "spine", diamonds: 8, ms: () => 600 },
+      // What holds up the whole is urgent: in order of creation it would come last.
+      { name: "spine", diamonds: 8, priority: 4, ms: () => 600 },
       ...Array.from({ length: 118 }, (_, nth) => ({ name: `c${nth}`, diamonds: 1, ms: () => 100 + (nth % 50) })),
       ...Array.from({ length: 3 }, (_, nth) => ({ name: `d${nth}`, diamonds: 0, ms: () => 100 })),
     ]),
