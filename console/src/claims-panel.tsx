@@ -86,7 +86,7 @@ function ClaimRow({ shown: { row, ended }, snapshot, stale }: { shown: ShownRow;
           {row.intent}
         </span>
         <span className="block font-mono text-xs text-faint" title={row.scope}>
-          {row.task_id === null ? row.scope : `task ${shortId(row.task_id)}`}
+          {row.kind === "task" && row.task_id !== null ? `task ${shortId(row.task_id)}` : row.scope}
         </span>
       </td>
       <td role="cell" className={`${cell} text-soft max-sm:col-span-2 max-sm:text-xs`}>

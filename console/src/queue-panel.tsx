@@ -65,7 +65,8 @@ function QueuedTask({ task, snapshot, agentNames }: { task: Task } & Omit<QueueP
             <span
               className={`rounded px-1.5 font-medium ${task.stalled ? "bg-hot-wash text-hot" : "border border-line text-soft"}`}
             >
-              {task.stalled ? "stalled" : "blocked"} by {task.blocked_by_count}
+              {task.stalled ? "stalled" : task.status === "delegated" ? "delegated, held up" : "blocked"} by{" "}
+              {task.blocked_by_count}
             </span>
           )}
           {task.lapsed && (

@@ -40,7 +40,7 @@ export interface QueueCounts {
   readonly later: Count;
   readonly failed: Count;
   readonly stalled: Count;
-  /** The first of those that wait for other tasks, as they would be handed out. */
+  /** The first of those that wait for other tasks, as they would be handed out; then those that wait for their parts. */
   readonly blocked: readonly Task[];
 }
 
@@ -65,7 +65,8 @@ export async function loadSnapshot(signal: AbortSignal): Promise<Snapshot> {
   for (const { task_id, data } of events)
     if (task_id !== null && typeof data.content === "string") titles.learn(task_id, data.content);
   for (const task of ready.body) titles.learn(task.id, task.content);
-  for (const claim of claims.body) if (claim.task_id !== null) titles.learn(claim.task_id, claim.intent);
+  for (const claim of claims.body)
+    if (claim.kind === "task" && claim.task_id !== null) titles.learn(claim.task_id, claim.intent);
   await titles.lookUp(
     events.flatMap((event) => event.task_id ?? []),
     signal,
@@ -98,12 +99,15 @@ export async function loadCounts(signal: AbortSignal): Promise<QueueCounts> {
     const { body, nextCursor } = await dibs.call("list_tasks", { ...filter, limit: 100 }, { signal });
     return { value: body.length, more: nextCursor !== undefined };
   };
-  const [lapsed, later, failed, stalled, blocked] = await Promise.all([
+  const [lapsed, open, failed, stalled, blocked, delegated] = await Promise.all([
     count({ lapsed: true, status: "open" }),
     count({ status: "open", ready: false }),
     count({ status: "failed" }),
     count({ stalled: true }),
     dibs.listTasks({ blocked: true, limit: SHOWN_BLOCKED }, { signal }),
+    dibs.listTasks({ status: "delegated", limit: 100 }, { signal }),
   ]);
-  return { lapsed, later, failed, stalled, blocked };
+  const later = { value: open.value + delegated.length, more: open.more || delegated.length === 100 };
+  const waiting = [...blocked, ...delegated].slice(0, SHOWN_BLOCKED);
+  return { lapsed, later, failed, stalled, blocked: waiting };
 }
