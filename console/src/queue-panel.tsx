@@ -2,6 +2,7 @@ import { Age } from "./moment.js";
 import { Command, Nothing, Panel } from "./panel.js";
 import { shortId } from "./short-id.js";
 import type { Snapshot, Task } from "./snapshot.js";
+import { standingOf } from "./standing.js";
 
 const SHOWN = 25;
 const PRIORITY: Readonly<Record<number, { name: string; tone: string; bars: number }>> = {
@@ -55,18 +56,18 @@ export function QueuePanel({ snapshot, blocked, stale, agentNames }: QueueProps)
 
 function QueuedTask({ task, snapshot, agentNames }: { task: Task } & Omit<QueueProps, "stale" | "blocked">) {
   const nameOf = (id: string) => agentNames?.get(id) ?? shortId(id);
+  const standing = standingOf(task);
   return (
     <li className="flex gap-3 border-b border-faint-line px-4 py-2 text-[0.96rem] last:border-0">
       <Priority value={task.priority} />
       <div className="min-w-0 flex-1">
         <span className="said line-clamp-2">{task.content}</span>
         <div className="flex flex-wrap items-center gap-x-2 gap-y-0.5 text-xs text-faint">
-          {task.blocked_by_count > 0 && (
+          {standing !== null && (
             <span
-              className={`rounded px-1.5 font-medium ${task.stalled ? "bg-hot-wash text-hot" : "border border-line text-soft"}`}
+              className={`rounded px-1.5 font-medium ${standing === "stalled" ? "bg-hot-wash text-hot" : "border border-line text-soft"}`}
             >
-              {task.stalled ? "stalled" : task.status === "delegated" ? "delegated, held up" : "blocked"} by{" "}
-              {task.blocked_by_count}
+              {standing === "delegated" ? "delegated, waits for" : `${standing} by`} {task.blocked_by_count}
             </span>
           )}
           {task.lapsed && (

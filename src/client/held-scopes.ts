@@ -1,7 +1,7 @@
 import { DibsError } from "../contract/errors.js";
 import { type Clock, systemClock } from "./clock.js";
 import type { Dibs, DibsSession, Input, Output } from "./dibs.js";
-import { type HeldLease, LeaseKeeper } from "./lease-keeper.js";
+import { type HeldLease, LeaseKeeper, marginOf } from "./lease-keeper.js";
 
 type Claims = Output<"claim_scopes">["claims"];
 
@@ -17,13 +17,13 @@ export class HeldScopes {
     session: DibsSession,
     readonly claims: Claims,
     clock: Clock,
-    marginMs: number,
+    marginMs: number | undefined,
   ) {
     this.#session = session;
     this.#keeper = new LeaseKeeper({
       clock,
       beat: (_fields, signal) => this.#beat(signal),
-      marginMs: () => marginMs,
+      marginMs: marginOf(marginMs),
     });
   }
 
@@ -33,7 +33,7 @@ export class HeldScopes {
     wanted: Input<"claim_scopes">,
     how: { readonly session?: Input<"open_session">; readonly marginMs?: number; readonly clock?: Clock } = {},
   ): Promise<HeldScopes> {
-    const { clock = systemClock, marginMs = 0 } = how;
+    const { clock = systemClock, marginMs } = how;
     // A lease never outlives its session, so the session must be able to stay silent for a whole lease.
     const ttlSeconds = Math.max(900, wanted.ttl_seconds ?? 0);
     const session = await dibs.session({ client: "dibs-client", ttl_seconds: ttlSeconds, ...how.session });

@@ -259,3 +259,8 @@ export class LeaseKeeper {
 export function isLost(error: unknown): boolean {
   return isDibsError(error) && ["lease_lost", "session_ended", "not_found"].includes(error.code);
 }
+
+/** How much before a lease's last known end its holder stops: what it asks for, but never so much that no heartbeat fits in. */
+export function marginOf(askedMs = 1_000): (remainingMs: number) => number {
+  return (remainingMs) => Math.min(askedMs, remainingMs / 5);
+}

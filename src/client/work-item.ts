@@ -1,7 +1,7 @@
 import type { Task } from "../contract/task.js";
 import { systemClock } from "./clock.js";
 import type { DibsSession, Input, Output } from "./dibs.js";
-import { isLost, LeaseKeeper, type WorkStopped } from "./lease-keeper.js";
+import { isLost, LeaseKeeper, marginOf, type WorkStopped } from "./lease-keeper.js";
 import { type HeldTask, proofOf, reclaim } from "./reclaim.js";
 import type { WorkOptions } from "./work.js";
 
@@ -21,7 +21,7 @@ export class WorkItem {
     this.#keeper = new LeaseKeeper({
       clock: options.clock ?? systemClock,
       beat: (fields, signal) => this.session.heartbeatTask({ ...proofOf(this.record), ...fields }, { signal }),
-      marginMs: (remainingMs) => Math.min(options.marginMs ?? 1_000, remainingMs / 5),
+      marginMs: marginOf(options.marginMs),
       reclaim:
         reclaimExpired &&
         (async (loss, signal) => {

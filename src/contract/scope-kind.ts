@@ -46,23 +46,6 @@ export const SCOPE_KINDS: ScopeKinds = byName([
   kind("source", "flat", "workspace"),
 ]);
 
-/** All kinds of a workspace that added some. One of ours stays what it is: its claims were made under its rules. */
-export function scopeKindsWith(added: Iterable<ScopeKind>): ScopeKinds {
-  return byName([...added, ...SCOPE_KINDS.values()]);
-}
-
-const KIND_NAME = /^[a-z][a-z0-9_-]{0,31}$/;
-
-/** What is wrong with the name of a kind to be added, with the remedy; nothing where it may be added. */
-export function kindNameMistake(name: string): string | undefined {
-  if (!KIND_NAME.test(name))
-    return "must be 1..32 of lower-case letters, digits, underscore, hyphen, and begin with a letter";
-  if (name === RESERVED_KIND) return "must not be task, which stands for held tasks; choose another name";
-  return SCOPE_KINDS.has(name)
-    ? `must not be ${name}, a kind that every workspace has; choose another name`
-    : undefined;
-}
-
 function byName(kinds: readonly ScopeKind[]): ScopeKinds {
   return new Map(kinds.map((each) => [each.name, each]));
 }

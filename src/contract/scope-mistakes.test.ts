@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { mistakeOf } from "../../test/support/scopes.js";
-import { kindNameMistake } from "./scope-kind.js";
 
 const a = (count: number) => "a".repeat(count);
 const FORM = "A scope is kind:segment/segment, as path:src/auth";
@@ -83,12 +82,4 @@ describe("a mistake names the segment, the grammar's line and the remedy (R29, R
     expect(said.isWellFormed()).toBe(true);
     expect(said.length).toBeLessThan(700);
   });
-});
-
-test("a kind that a workspace adds has a plain name that is free", () => {
-  expect(["room", "room_2", "x-ray", a(32)].map(kindNameMistake)).toEqual([undefined, undefined, undefined, undefined]);
-  for (const name of ["", "Room", "2nd", "a b", "a:b", "a*", a(33), "räume"])
-    expect(kindNameMistake(name)).toMatch(/^must be 1\.\.32 of lower-case letters/);
-  expect(kindNameMistake("task")).toMatch(/^must not be task/);
-  expect(kindNameMistake("path")).toMatch(/a kind that every workspace has/);
 });

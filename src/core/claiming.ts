@@ -95,7 +95,10 @@ async function nextTask(context: Context, filter: QueueFilter): Promise<TaskRow 
       // Another node may have been quicker.
       if (row?.queue !== QUEUE.sleeping || row.wakes_at === null || row.wakes_at > context.nowMs)
         return nextTask(context, filter);
-      return wakeTask(tx, row);
+      const woken = await wakeTask(tx, row);
+      // Its lease may have kept others from being claimed, which what was read ahead doesn't know.
+      if (row.scoped === 1) context.heads.spoil();
+      return woken;
     }
   }
   return context.heads.take(tx, filter);

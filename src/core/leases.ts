@@ -150,8 +150,10 @@ async function end(
   becomes: LeaseChange & { status: TaskRow["status"] },
 ): Promise<TaskRow> {
   const ended = await tx.leases.end(row, how, becomes);
-  if (row.scoped === 1)
-    await endScopesOf(tx, row, how.live ? "released" : becomes.lapsed === 1 ? "expired" : "revoked");
+  if (row.scoped === 1) {
+    const lapsedAt = becomes.lapsed === 1 ? becomes.lease_until : null;
+    await endScopesOf(tx, row, how.live ? "released" : lapsedAt ? "expired" : "revoked", lapsedAt ?? tx.nowMs);
+  }
   if (!ended) throw new Error(`Lease ${row.lease_id} of task ${row.id} was read as held but could not be ended.`);
   return withChange(row, becomes);
 }

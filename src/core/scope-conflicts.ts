@@ -59,10 +59,10 @@ async function overlappingAll(context: Context, wanted: readonly Wanted[]): Prom
     asked.set(place, rows);
     return rows;
   };
-  return Promise.all(wanted.map(async (each) => sorted(context, await near(each), each)));
+  return Promise.all(wanted.map(async (each) => byLife(context, await near(each), each)));
 }
 
-function sorted(context: Context, near: readonly ScopeClaimRow[], { scope }: Omit<Wanted, "mode">): Found {
+function byLife(context: Context, near: readonly ScopeClaimRow[], { scope }: Omit<Wanted, "mode">): Found {
   const found = near.filter((row) => overlap(row.key, scope.key));
   return {
     live: found.filter((row) => isLive(row, context.nowMs)),
@@ -71,7 +71,7 @@ function sorted(context: Context, near: readonly ScopeClaimRow[], { scope }: Omi
 }
 
 export async function overlapping(context: Context, { scope, namespace }: Omit<Wanted, "mode">): Promise<Found> {
-  return sorted(context, await context.tx.scopes.near(namespace, nearTo(scope)), { scope, namespace });
+  return byLife(context, await context.tx.scopes.near(namespace, nearTo(scope)), { scope, namespace });
 }
 
 /**

@@ -107,9 +107,9 @@ async function ended(tx: Tx, rows: readonly ScopeClaimRow[], at: number, how: Sc
 }
 
 /** What a task's lease held of names ends with it; the task's own event says so. */
-export async function endScopesOf(tx: Tx, task: TaskRow, how: ScopeEnd): Promise<void> {
+export async function endScopesOf(tx: Tx, task: TaskRow, how: ScopeEnd, atMs: number): Promise<void> {
   // Sent together: a database far away is waited for once.
-  await Promise.all([tx.leases.endScopesOf(task.id, tx.nowMs, how), tx.scopes.unparkBehind(task.id)]);
+  await Promise.all([tx.leases.endScopesOf(task.id, atMs, how), tx.scopes.unparkBehind(task.id)]);
 }
 
 /** Ends claims by call or by force; each has its event. */

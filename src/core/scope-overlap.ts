@@ -23,12 +23,6 @@ export function overlap(a: ScopeKey, b: ScopeKey): boolean {
   return kindOf(a) === kindOf(b) && meet(shapeOf(a), shapeOf(b));
 }
 
-/** Whether a scope covers one name: a literal what lies at or under it, a pattern what it matches in full. */
-export function covers(scope: ScopeKey, name: ScopeKey): boolean {
-  if (!isPattern(scope)) return name.startsWith(scope);
-  return kindOf(scope) === kindOf(name) && meet(shapeOf(scope), [segmentsOf(name).map((segment) => [segment])]);
-}
-
 function kindOf(key: ScopeKey): string {
   return key.slice(0, key.indexOf(":"));
 }

@@ -52,11 +52,14 @@ describe("a task with scopes (R16)", () => {
     fresh.time.pass(1);
     expect((await fresh.ask("check_scope", { scope: "path:src" }, ben)).free).toBe(true);
     expect(await names()).toEqual([]);
+    const endedAt = fresh.time.iso();
+    fresh.time.pass(5_000);
     await claimScopes(ben, ["path:src"]);
     const past = await fresh.ask("list_scope_history", { scope: "path:src/auth" }, ben);
     expect(past).toMatchObject([
       { agent_name: "ben", ended_how: null },
-      { agent_name: "ann", task_id: id, ended_how: "expired" },
+      // When it ended, not when somebody noticed.
+      { agent_name: "ann", task_id: id, ended_how: "expired", ended_at: endedAt },
     ]);
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { standingOf } from "../../console/src/standing.js";
 import { type Actor, FreshStore } from "../support/fresh-store.js";
 import { STATES } from "./states.js";
 
@@ -23,10 +24,14 @@ describe("everything that speaks of a task agrees in the same millisecond (R14, 
     expect(await listed({ status: task.status })).toEqual([id]);
     const blocked = task.status === "open" && (code === "task_blocked" || task.blocked_by.length > 0);
     expect(await listed({ blocked: true })).toEqual(blocked ? [id] : []);
+    const badge = task.stalled ? "stalled" : code === "task_delegated" ? "delegated" : blocked ? "blocked" : null;
+    expect(standingOf(task)).toBe(badge);
     expect(await listed({ stalled: true })).toEqual(task.stalled ? [id] : []);
     expect(await listed({ claimed: true })).toEqual(task.status === "claimed" ? [id] : []);
     expect(await listed({ claimed: false })).toEqual(task.status === "open" ? [id] : []);
-    expect(await fresh.ask("list_claims", here, ben)).toHaveLength(task.status === "claimed" ? 1 : 0);
+    expect(await fresh.ask("list_claims", { ...here, kind: "task" }, ben)).toHaveLength(
+      task.status === "claimed" ? 1 : 0,
+    );
     const why = await fresh.ask("get_task_why", { task_id: id }, ben);
     expect(why).toMatchObject({ code, ready, claimable: code === null });
     expect(why.next.length).toBeGreaterThan(0);

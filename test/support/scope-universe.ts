@@ -55,7 +55,7 @@ export class ScopeUniverse {
 }
 
 /** R30: a literal scope covers its subtree, a pattern the names it matches in full. */
-export function coversByTheRules(scope: readonly string[], name: readonly string[]): boolean {
+function coversByTheRules(scope: readonly string[], name: readonly string[]): boolean {
   if (scope.some((segment) => segment.includes("*"))) return matchesSegments(scope, 0, name, 0);
   return scope.every((segment, index) => segment === name[index]);
 }

@@ -1,0 +1,127 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { CommandLine } from "./support/dibs-command.js";
+import { ScratchFolder } from "./support/scratch-folder.js";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let folder: ScratchFolder;
+let stores = 0;
+beforeAll(() => {
+  folder = new ScratchFolder();
+  // A worktree, a folder in it, a link into it and one out of it.
+  mkdirSync(folder.file("repo/.git"), { recursive: true });
+  mkdirSync(folder.file("repo/src/auth"), { recursive: true });
+  writeFileSync(folder.file("repo/src/auth/login.ts"), "");
+  symlinkSync(folder.file("repo/src/auth"), folder.file("repo/linked"));
+  symlinkSync(folder.path, folder.file("repo/outside"));
+});
+afterAll(() => folder.remove());
+
+/** Two agents on a store of the test's own, in the worktree. */
+async function freshStore() {
+  const env = { DIBS_STORE: `sqlite:${folder.file(`store-${++stores}.db`)}`, NO_COLOR: "1" };
+  const ann = new CommandLine(folder.file("repo"), { ...env, DIBS_AGENT: "ann" });
+  const ben = ann.with({ DIBS_AGENT: "ben" });
+  await ben.json(["workspace", "set", "--lease-seconds-min", "1"]);
+  return { ann, ben };
+}
+
+const run = (scope: string, ...command: string[]) => ["run", "--scope", scope, "--intent", "mend it", "--", ...command];
+/** A shell line that says so on stderr as soon as it runs, and goes on until it is stopped. */
+const LONG = ["sh", "-c", "echo running $DIBS_SESSION >&2; while :; do sleep 0.05; done"];
+
+describe("dibs run", () => {
+  test("holds scopes while its command runs, hands on the fence, and ends with the command's status", async () => {
+    const { ann, ben } = await freshStore();
+    const script = 'printf "%s|%s|%s\\n" "$DIBS_FENCE" "$DIBS_SCOPES" "$DIBS_FENCES"; exit 7';
+    const ran = await ann.run(run("src/auth", "sh", "-c", script));
+    expect(ran).toMatchObject({ exit: 7, stdout: '1|path:src/auth|{"path:src/auth":1}\n' });
+    expect(ran.stderr).toContain("holding path:src/auth (fence 1)");
+    expect(await ben.json(["who"])).toEqual([]);
+    expect(await ben.json(["scope", "history", "src/auth"])).toMatchObject([
+      { agent_name: "ann", ended_how: "released" },
+    ]);
+    expect((await ann.run(run("src", "sh", "-c", "kill -9 $$"))).exit).toBe(128 + 9);
+    expect(await ben.json(["session", "list"])).toEqual([]);
+  });
+
+  test("gives one fence only where one counter is meant", async () => {
+    const { ann } = await freshStore();
+    const both = ["run", "--scope", "src", "--scope", "port:3000", "--intent", "x", "--"];
+    const ran = await ann.run([...both, "sh", "-c", 'test -z "$DIBS_FENCE" && echo "none $DIBS_FENCES"']);
+    expect(ran.stdout).toBe('none {"path:src":1,"port:3000":1}\n');
+  });
+
+  test("runs nothing where somebody holds them, and names who and what for (exit 4)", async () => {
+    const { ann, ben } = await freshStore();
+    await ben.json(["scope", "claim", "src", "--intent", "move the login"]);
+    const ran = await ann.run(run("src/auth/login.ts", "sh", "-c", "echo never"));
+    expect(ran).toMatchObject({ exit: 4, stdout: "" });
+    expect(ran.stderr).toContain('path:src (exclusive, ben, "move the login")');
+  });
+
+  test("stops its command when the scopes are lost, and says so (exit 5)", async () => {
+    const { ann, ben } = await freshStore();
+    const lease = ["run", "--scope", "src", "--intent", "x", "--lease", "7", "--json", "--", ...LONG];
+    const running = ann.start(lease);
+    const [, session = ""] = await running.until("stderr", /running (\w+)/);
+    // As an admin would who deletes the agent, or the clock while the machine sleeps.
+    await ann.json(["session", "end", session]);
+    const ended = await running.finished;
+    expect(ended.exit).toBe(5);
+    expect(JSON.parse(ended.stdout)).toMatchObject({ exit: 5, lost: true });
+    expect(ended.stderr).toContain("stopping the command");
+    expect(ended.stderr).toContain("has ended; what it held is free");
+    await ben.json(["scope", "claim", "src", "--intent", "next"]);
+  });
+
+  test("keeps them for longer than a lease, and gives them back on Ctrl-C (exit 130)", async () => {
+    const { ann, ben } = await freshStore();
+    const running = ann.start(["run", "--scope", "src", "--intent", "x", "--lease", "7", "--", ...LONG]);
+    await running.until("stderr", /running/);
+    const [first] = await ben.json(["who"]);
+    await vi.waitFor(async () => {
+      const [now] = await ben.json(["who"]);
+      expect(Date.parse(now.expires_at)).toBeGreaterThan(Date.parse(first.expires_at));
+    }, 20_000);
+    running.signal("SIGINT");
+    expect((await running.finished).exit).toBe(130);
+    expect(await ben.json(["who"])).toEqual([]);
+  });
+
+  test("says that there is no such program, and holds nothing", async () => {
+    const { ann, ben } = await freshStore();
+    expect(await ann.run(run("src", "no-such-program"))).toMatchObject({ exit: 2 });
+    expect(await ben.json(["who"])).toEqual([]);
+  });
+});
+
+describe("a file is named from its worktree's root (R64)", () => {
+  test.each([
+    ["", "src/auth", "path:src/auth"],
+    ["src", "auth/login.ts", "path:src/auth/login.ts"],
+    ["src/auth", "../auth/./login.ts", "path:src/auth/login.ts"],
+    ["src", "not/yet/there.ts", "path:src/not/yet/there.ts"],
+    ["", "linked/login.ts", "path:src/auth/login.ts"],
+    ["src", "*.ts", "path:src/*.ts"],
+    ["src", "..", "path:**"],
+    ["src", "port:3000", "port:3000"],
+    ["src", "path:src/auth", "path:src/auth"],
+  ])("in /%s %s is %s", async (cwd, given, scope) => {
+    const { ann } = await freshStore();
+    const there = ann.in(folder.file(`repo/${cwd}`));
+    expect((await there.json(["scope", "claim", given, "--intent", "x"])).claims).toMatchObject([{ scope }]);
+    expect((await there.json(["who", given])).map((claim: { scope: string }) => claim.scope)).toEqual([scope]);
+  });
+
+  test.each(["../x", "/etc/passwd", "outside/x"])(
+    "%s lies outside, and is refused, not silently allowed",
+    async (given) => {
+      const { ann } = await freshStore();
+      const ran = await ann.run(["scope", "claim", given, "--intent", "x"]);
+      expect(ran).toMatchObject({ exit: 2, stdout: "" });
+      expect(ran.stderr).toContain("lies outside");
+    },
+  );
+});
