@@ -47,6 +47,10 @@ async function used(store: string): Promise<void> {
   await ask("ann", "create_task", { content: "login", priority: 4, scopes: ["path:src/auth", "port:3000"] });
   await ask("dan", "claim_next_task", { lease_seconds: 3600 });
   await ask("ann", "claim_scopes", { scopes: ["path:Docs/*.md"], mode: "shared", intent: "read them" });
+  const mine = { scopes: ["path:Docs"], intent: "write", wait: true };
+  await ask("ben", "claim_scopes", mine);
+  const [claim] = (await ask("ben", "list_claims", { kind: "path" })) as { id: string }[];
+  await ask("ben", "request_yield", { claim_id: claim?.id, reason: "two lines" });
   for (let nth = 0; nth < 450; nth += 1)
     await ask("ann", "create_task", { content: `task ${nth}`, priority: 1 + (nth % 4) });
   const { task } = (await ask("ben", "claim_next_task", { lease_seconds: 3600 })) as { task: { id: string } };

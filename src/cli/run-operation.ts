@@ -39,7 +39,9 @@ export async function runOperation(asked: Asked, output: Output): Promise<number
     if (nothing && interrupt.signal.aborted) return EXIT.interrupted;
     output.answer(asked.row, answer);
     if (nothing) output.say("Nothing to claim.");
-    return nothing ? EXIT.nothing : EXIT.ok;
+    if (nothing) return EXIT.nothing;
+    // Whoever goes on after this command must have what it asked for.
+    return stillWaits(answer.body) ? EXIT.timedOut : EXIT.ok;
   } catch (error) {
     if (interrupt.signal.aborted) return EXIT.interrupted;
     throw error;
@@ -105,6 +107,12 @@ async function withLease(dibs: Dibs, operation: Operation, input: Readonly<Recor
 function isNothing(body: unknown): boolean {
   const { task, tasks } = body as { task?: unknown; tasks?: unknown[] };
   return task === null || tasks?.length === 0;
+}
+
+/** Whether somebody who asked for scopes, or for what a ticket is offered, has to wait on. */
+function stillWaits(body: unknown): boolean {
+  const { ticket, claims } = body as { ticket?: unknown; claims?: unknown[] };
+  return typeof ticket === "string" && claims?.length === 0;
 }
 
 /** The operation a command means: the named one when a task's id is given. */

@@ -103,6 +103,14 @@ export const ERRORS = {
       next: next(),
     }),
   ),
+  would_deadlock: row(409, conflict, false, "To wait would close a cycle of waiting, which is spelled out.", () =>
+    z.object({
+      cycle: z.array(
+        z.record(z.string(), z.unknown()).describe("Who would wait for what, and the holder that it would wait for."),
+      ),
+      next: next(),
+    }),
+  ),
   verdict_required: row(
     409,
     conflict,

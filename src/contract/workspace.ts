@@ -19,6 +19,7 @@ export const settings = z.object({
   lease_seconds_max: seconds,
   max_attempts: whole(1, 100),
   claims_per_agent_max: whole(1, 1_000_000).describe("Live claims an agent may hold at once."),
+  waits_per_agent_max: whole(1, 100_000).describe("Lines for scopes an agent may stand in at once."),
 });
 export type Settings = z.output<typeof settings>;
 export const SETTINGS_DEFAULT: Settings = Object.freeze({
@@ -27,6 +28,7 @@ export const SETTINGS_DEFAULT: Settings = Object.freeze({
   lease_seconds_max: 3600,
   max_attempts: 5,
   claims_per_agent_max: 10_000,
+  waits_per_agent_max: 100,
 });
 
 const workspace = settings.extend({ id: z.string(), name: z.string(), created_at: z.string() });

@@ -19,11 +19,14 @@ import * as scopes from "./scopes.js";
 import * as sessionEnd from "./session-end.js";
 import * as sessionOpen from "./session-open.js";
 import * as sessions from "./sessions.js";
+import * as taking from "./taking.js";
 import * as taskContext from "./task-context.js";
 import * as creation from "./task-creation.js";
 import * as notes from "./task-notes.js";
 import * as tasks from "./tasks.js";
+import * as waits from "./waits.js";
 import * as work from "./work.js";
+import * as yields from "./yields.js";
 
 /** The behaviour of every operation, by its name; a missing or wrongly typed one doesn't compile. */
 export const handlers: { readonly [N in OperationName]: Handler<z.output<Operations[N]["input"]>> } = {
@@ -71,6 +74,14 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   release_scopes: scopeKeeping.release_scopes,
   check_scope: scopes.check_scope,
   list_scope_history: scopes.list_scope_history,
+  list_waits: waits.list_waits,
+  get_wait: taking.get_wait,
+  accept_wait: taking.accept_wait,
+  cancel_wait: waits.cancel_wait,
+  grant_wait: taking.grant_wait,
+  request_yield: yields.request_yield,
+  answer_yield: yields.answer_yield,
+  list_yields: yields.list_yields,
   list_claims: claimsTable.list_claims,
   count_claims: claimsTable.count_claims,
   list_events: notes.list_events,

@@ -18,6 +18,7 @@ import type {
   TaskVerbs,
   WorkspaceVerbs,
 } from "./verbs.js";
+import type { FreedName, WaitVerbs } from "./wait-rows.js";
 
 /**
  * The store can't be used now, or was lost while the transaction ran, perhaps after its commit. No call of a batch is at
@@ -94,4 +95,7 @@ export interface Tx {
   readonly notes: NoteVerbs;
   readonly events: EventVerbs;
   readonly recurrences: RecurrenceVerbs;
+  readonly waits: WaitVerbs;
+  /** Names that became free in this transaction and whose lines nobody has looked at yet (core/line.ts). */
+  readonly freed: FreedName[];
 }

@@ -8,6 +8,7 @@ import { type Actor, byKey, FreshStore } from "../support/fresh-store.js";
 const LEAST: Partial<Record<OperationName, "coordinator" | "admin">> = {
   retry_task: "coordinator",
   force_release_task: "coordinator",
+  grant_wait: "coordinator",
   create_project: "coordinator",
   create_recurrence: "coordinator",
   update_recurrence: "coordinator",
@@ -50,6 +51,10 @@ const INPUT: Record<string, unknown> = {
   scopes: ["path:x"],
   scope: "path:x",
   intent: "x",
+  ticket: NOWHERE,
+  claim_id: NOWHERE,
+  yield_id: NOWHERE,
+  answer: "hold",
 };
 /** Fields that would make the call about something else than what is tried. */
 const LEFT_OUT: Record<string, readonly string[]> = {

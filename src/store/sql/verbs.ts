@@ -15,6 +15,7 @@ import { recurrenceVerbs } from "./recurrences.js";
 import { scopeVerbs } from "./scopes.js";
 import { sessionVerbs } from "./sessions.js";
 import { taskVerbs } from "./tasks.js";
+import { waitVerbs } from "./waits.js";
 import { workspaceVerbs } from "./workspaces.js";
 
 /** A transaction's verbs, all but what is said of the transaction itself. */
@@ -36,6 +37,7 @@ export type Verbs = Pick<
   | "notes"
   | "events"
   | "recurrences"
+  | "waits"
 >;
 
 /** `noticeWrites` is where their count goes on from. */
@@ -57,5 +59,6 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     notes: noteVerbs(db, noticeWrites),
     events: eventVerbs(db),
     recurrences: recurrenceVerbs(db),
+    waits: waitVerbs(db),
   };
 }
