@@ -134,7 +134,12 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     time("ENDED", "ended_at"),
     field("HOW", "ended_how"),
   ],
-  project: [field("ID", "id"), field("KEY", "key"), flexible("NAME", "name")],
+  project: [
+    field("ID", "id"),
+    field("KEY", "key"),
+    flexible("NAME", "name"),
+    { title: "REPOSITORIES", flexible: true, text: (row) => (row.repositories as string[]).join(", ") },
+  ],
   recurrence: [
     field("ID", "id"),
     field("NAME", "name"),

@@ -6,6 +6,7 @@ import type { FamilyVerbs } from "./family-verbs.js";
 import type { HeadVerbs } from "./head-verbs.js";
 import type { PlanVerbs } from "./plan-verbs.js";
 import type { RecurrenceVerbs } from "./recurrence-verbs.js";
+import type { RepositoryVerbs } from "./repository-verbs.js";
 import type { ScopeVerbs } from "./scope-rows.js";
 import type { SessionVerbs } from "./session-verbs.js";
 import type {
@@ -94,4 +95,5 @@ export interface Tx {
   readonly notes: NoteVerbs;
   readonly events: EventVerbs;
   readonly recurrences: RecurrenceVerbs;
+  readonly repositories: RepositoryVerbs;
 }

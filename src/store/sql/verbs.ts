@@ -12,6 +12,7 @@ import { leaseVerbs } from "./leases.js";
 import { noteVerbs } from "./notes.js";
 import { planVerbs } from "./plans.js";
 import { recurrenceVerbs } from "./recurrences.js";
+import { repositoryVerbs } from "./repositories.js";
 import { scopeVerbs } from "./scopes.js";
 import { sessionVerbs } from "./sessions.js";
 import { taskVerbs } from "./tasks.js";
@@ -36,6 +37,7 @@ export type Verbs = Pick<
   | "notes"
   | "events"
   | "recurrences"
+  | "repositories"
 >;
 
 /** `noticeWrites` is where their count goes on from. */
@@ -57,5 +59,6 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     notes: noteVerbs(db, noticeWrites),
     events: eventVerbs(db),
     recurrences: recurrenceVerbs(db),
+    repositories: repositoryVerbs(db),
   };
 }
