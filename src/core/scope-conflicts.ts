@@ -1,5 +1,6 @@
 import { DibsError } from "../contract/errors.js";
 import type { Context } from "./context.js";
+import { oneEach } from "./one-holder.js";
 import type { SessionRow } from "./rows.js";
 import { indexKey } from "./scope-keys.js";
 import { nearTo, type Wanted } from "./scope-names.js";
@@ -93,7 +94,8 @@ export const CONFLICTS_COUNTED = 10 * LISTED_MAX;
 
 /** The refusal that names every holder in the way, in the form of the claims table (R34). */
 export function scopeConflict(context: Context, conflicts: readonly Conflict[]): DibsError<"scope_conflict"> {
-  const holders = [...new Map(conflicts.map(({ holder }) => [holder.id, holder])).values()];
+  const inTheWay = oneEach(conflicts);
+  const holders = inTheWay.map(({ conflict }) => conflict.holder);
   const named = holders.slice(0, 3).map((row) => `${row.scope} (${row.mode}, ${row.agent_name}, "${row.intent}")`);
   const more = holders.length > named.length ? ` and ${holders.length - named.length} more` : "";
   const soonest = Math.min(...holders.map(scopeEndMs));
@@ -102,12 +104,13 @@ export function scopeConflict(context: Context, conflicts: readonly Conflict[]):
     "scope_conflict",
     `${first.wanted.scope.text} (${first.wanted.mode}) is not free: ${named.join(", ")}${more}.`,
     {
-      conflicts: conflicts.slice(0, LISTED_MAX).map(({ wanted, holder }) => ({
+      conflicts: inTheWay.slice(0, LISTED_MAX).map(({ conflict: { wanted, holder }, also }) => ({
         requested: wanted.scope.text,
+        also_requested: also,
         holder: scopeClaimView(holder, context.nowMs),
         reason: reasonOf(wanted, holder),
       })),
-      conflicts_count: conflicts.length,
+      conflicts_count: inTheWay.length,
       next: [
         "Work on something else: claim_next_task passes over tasks whose scopes aren't free.",
         `Try again after ${iso(soonest)}, when the first of these leases ends unless it is renewed.`,
