@@ -38,6 +38,7 @@ async function used(store: string): Promise<void> {
   const ask = async (agent: string, name: OperationName, input: object) =>
     (await opened.call(operations[name], input as never, asked(agent))).body as unknown;
   await opened.createWorkspace("other");
+  await ask("ann", "project_for_repository", { remote: "git@example.org:acme/shop.git", root_commit: "c".repeat(40) });
   const steps = [
     { key: "b", content: 'A "step" \u{1f600} ünïcode', labels: ["ä", "b", "A"] },
     { key: "a", content: "next", depends_on: ["b"], requires_verdict: true },
@@ -138,7 +139,7 @@ test("a broken export changes nothing, and is told by its line", async () => {
   expect(await refused(lines.slice(0, -1))).toMatch(new RegExp(`^line ${lines.length - 1}: is the last, but no end`));
   expect(await refused(lines.filter((_, at) => at !== lines.length - 3))).toMatch(/something is missing/);
   const project = lines.filter((line) => !line.startsWith('{"table":"projects"'));
-  expect(await refused(project)).toMatch(/^before line \d+: a record of recurrences fits no other: /);
+  expect(await refused(project)).toMatch(/^before line \d+: a record of repositories fits no other: /);
   expect(await refused([...lines.slice(0, 5), "{nonsense", ...lines.slice(5)])).toBe("line 6: isn't a JSON object");
   expect(await refused(lines.slice(1))).toMatch(/^line 1: must be \{"dibs_export":1\}/);
   const [head = "", workspace = ""] = lines;

@@ -222,6 +222,12 @@ export const commands: readonly CommandRow[] = [
   { words: "project list", operation: "list_projects", rows: "project", examples: ["dibs project list"] },
   { words: "project show", operation: "get_project", positionals: ["project_id"], examples: ["dibs project show web"] },
   {
+    words: "project here",
+    operation: "project_for_repository",
+    fromGit: "repository",
+    examples: ["dibs project here", "dibs project here --remote git@github.com:acme/shop.git"],
+  },
+  {
     words: "project update",
     operation: "update_project",
     positionals: ["project_id"],

@@ -157,7 +157,12 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     time("ASKED", "asked_at", "ago"),
     field("ID", "id"),
   ],
-  project: [field("ID", "id"), field("KEY", "key"), flexible("NAME", "name")],
+  project: [
+    field("ID", "id"),
+    field("KEY", "key"),
+    flexible("NAME", "name"),
+    { title: "REPOSITORIES", flexible: true, text: (row) => (row.repositories as string[]).join(", ") },
+  ],
   recurrence: [
     field("ID", "id"),
     field("NAME", "name"),

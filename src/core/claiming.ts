@@ -52,7 +52,7 @@ export const claim_next_task: Handler<Input<"claim_next_task">> = async (context
     }
   }
   const [skipped, views, notices] = await Promise.all([
-    passed ? skippedBy(context, filter, granted.at(-1)) : NOTHING_SKIPPED,
+    passed ? skippedBy(context, filter, granted.length < room ? undefined : granted.at(-1)) : NOTHING_SKIPPED,
     viewsOf(context, granted),
     noticesOf(context),
   ]);

@@ -12,6 +12,7 @@ export interface Table {
 export const TABLES: readonly Table[] = [
   { name: "workspaces", order: ["id"], parts: false },
   { name: "projects", order: ["seq"], parts: true },
+  { name: "repositories", order: ["seq"], parts: true },
   { name: "agents", order: ["seq"], parts: true },
   { name: "keys", order: ["id"], parts: false },
   { name: "sessions", order: ["seq"], parts: true },

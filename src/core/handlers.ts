@@ -14,6 +14,7 @@ import * as planViews from "./plan-view.js";
 import * as plans from "./plans.js";
 import * as projects from "./projects.js";
 import * as recurrences from "./recurrences.js";
+import { project_for_repository } from "./repositories.js";
 import * as scopeKeeping from "./scope-keeping.js";
 import * as scopes from "./scopes.js";
 import * as sessionEnd from "./session-end.js";
@@ -108,6 +109,7 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   list_projects: projects.list_projects,
   get_project: projects.get_project,
   update_project: projects.update_project,
+  project_for_repository,
   get_workspace: projects.get_workspace,
   update_workspace: projects.update_workspace,
 };

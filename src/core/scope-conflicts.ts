@@ -1,5 +1,6 @@
 import { DibsError } from "../contract/errors.js";
 import type { Context } from "./context.js";
+import { oneEach } from "./one-holder.js";
 import type { SessionRow } from "./rows.js";
 import { indexKey } from "./scope-keys.js";
 import { nearTo, type Wanted } from "./scope-names.js";
@@ -104,7 +105,8 @@ export function scopeConflict(
   conflicts: readonly Conflict[],
   place: number | null,
 ): DibsError<"scope_conflict"> {
-  const holders = [...new Map(conflicts.map(({ holder }) => [holder.id, holder])).values()];
+  const inTheWay = oneEach(conflicts);
+  const holders = inTheWay.map(({ conflict }) => conflict.holder);
   const named = holders.slice(0, 3).map((row) => `${row.scope} (${row.mode}, ${row.agent_name}, "${row.intent}")`);
   const more = holders.length > named.length ? ` and ${holders.length - named.length} more` : "";
   const [first] = conflicts as [Conflict];
@@ -112,12 +114,13 @@ export function scopeConflict(
     "scope_conflict",
     `${first.wanted.scope.text} (${first.wanted.mode}) is not free: ${named.join(", ")}${more}.`,
     {
-      conflicts: conflicts.slice(0, LISTED_MAX).map((conflict) => ({
+      conflicts: inTheWay.slice(0, LISTED_MAX).map(({ conflict, also }) => ({
         requested: conflict.wanted.scope.text,
+        also_requested: also,
         holder: scopeClaimView(conflict.holder, context.nowMs),
         reason: reasonOf(conflict),
       })),
-      conflicts_count: conflicts.length,
+      conflicts_count: inTheWay.length,
       next: nextMoves(conflicts, place),
     },
   );

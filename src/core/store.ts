@@ -6,6 +6,7 @@ import type { FamilyVerbs } from "./family-verbs.js";
 import type { HeadVerbs } from "./head-verbs.js";
 import type { PlanVerbs } from "./plan-verbs.js";
 import type { RecurrenceVerbs } from "./recurrence-verbs.js";
+import type { RepositoryVerbs } from "./repository-verbs.js";
 import type { ScopeVerbs } from "./scope-rows.js";
 import type { SessionVerbs } from "./session-verbs.js";
 import type {
@@ -95,6 +96,7 @@ export interface Tx {
   readonly notes: NoteVerbs;
   readonly events: EventVerbs;
   readonly recurrences: RecurrenceVerbs;
+  readonly repositories: RepositoryVerbs;
   readonly waits: WaitVerbs;
   /** Names that became free in this transaction and whose lines nobody has looked at yet (core/line.ts). */
   readonly freed: FreedName[];

@@ -10,7 +10,8 @@ import { plans } from "./migrations/sqlite/007-plans.js";
 import { delegation } from "./migrations/sqlite/008-delegation.js";
 import { evidence } from "./migrations/sqlite/009-evidence.js";
 import { scopes } from "./migrations/sqlite/010-scopes.js";
-import { waits } from "./migrations/sqlite/011-waits.js";
+import { repositories } from "./migrations/sqlite/011-repositories.js";
+import { waits } from "./migrations/sqlite/012-waits.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
 import { BusyRetry } from "./sqlite-faults.js";
 
@@ -26,6 +27,7 @@ const MIGRATIONS: readonly string[] = [
   delegation,
   evidence,
   scopes,
+  repositories,
   waits,
 ];
 

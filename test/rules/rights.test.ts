@@ -47,6 +47,7 @@ const INPUT: Record<string, unknown> = {
   verdict: "pass",
   branch: "main",
   commit: "a".repeat(40),
+  root_commit: "a".repeat(40),
   context: { a: 1 },
   scopes: ["path:x"],
   scope: "path:x",

@@ -46,6 +46,7 @@ export function required(operation: OperationName): Fields {
     add_link: { url: "https://example.org" },
     force_release_task: { reason: "x" },
     retry_task: { reason: "x" },
+    project_for_repository: { root_commit: "a".repeat(40) },
   };
   return some[operation] ?? {};
 }

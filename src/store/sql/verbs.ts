@@ -12,6 +12,7 @@ import { leaseVerbs } from "./leases.js";
 import { noteVerbs } from "./notes.js";
 import { planVerbs } from "./plans.js";
 import { recurrenceVerbs } from "./recurrences.js";
+import { repositoryVerbs } from "./repositories.js";
 import { scopeVerbs } from "./scopes.js";
 import { sessionVerbs } from "./sessions.js";
 import { taskVerbs } from "./tasks.js";
@@ -37,6 +38,7 @@ export type Verbs = Pick<
   | "notes"
   | "events"
   | "recurrences"
+  | "repositories"
   | "waits"
 >;
 
@@ -59,6 +61,7 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     notes: noteVerbs(db, noticeWrites),
     events: eventVerbs(db),
     recurrences: recurrenceVerbs(db),
+    repositories: repositoryVerbs(db),
     waits: waitVerbs(db),
   };
 }
