@@ -70,7 +70,7 @@ function soonest(conflicts: readonly Conflict[]): number | null {
 async function enter(context: Context, asked: Claiming, { priority, mark, conflicts }: Waiting): Promise<string> {
   const { row, wanted, project, intent, leaseSeconds } = asked;
   const { waits_per_agent_max: limit } = context.settings;
-  await context.tx.waits.alone(context.workspaceId);
+  await context.tx.scopes.alone(context.workspaceId);
   if ((await context.tx.waits.countOfAgent(context.agent.id)) >= limit)
     throw new DibsError(
       "limit_exceeded",
