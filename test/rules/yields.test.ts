@@ -33,7 +33,7 @@ describe("asking a holder to yield (R38)", () => {
     expect(await ask(ben, id)).toEqual(asked);
     const { notices } = await fresh.ask("heartbeat_session", { session_id: ann.sessionId }, ann);
     expect(notices).toMatchObject([{ type: "yield.requested", data: { yield_id: asked.id, reason: "two lines" } }]);
-    expect(notices[0]?.message).toContain("ben asks you to yield path:src: two lines");
+    expect(notices[0]?.message).toContain('ben asks you to yield path:src ("two lines")');
     expect((await fresh.refusal("request_yield", { claim_id: id }, ben)).code).toBe("reason_required");
     expect((await fresh.refusal("request_yield", { claim_id: id, reason: "x" }, ann)).code).toBe("invalid_input");
     expect(await fresh.ask("list_yields", { open: true, holder_session_id: ann.sessionId }, ben)).toMatchObject([
