@@ -66,6 +66,7 @@ const NONE: Partial<Record<Noun, string>> = {
   item: "Nothing of yours.",
   past: "Nobody held it.",
   wait: "Nobody waits.",
+  present: "Nobody is here.",
   yield: "Nobody asked for anything.",
 };
 

@@ -133,7 +133,7 @@ export const list_waits: Handler<Input<"list_waits">> = async (context, input) =
 };
 
 /** A ticket as it is at this instant, whether or not anybody noticed its end. */
-async function waitView(context: Context, row: WaitRow) {
+export async function waitView(context: Context, row: WaitRow) {
   const end = endOf(row, context.nowMs);
   const offered = isOffered(row, context.nowMs) ? row.offered_until : null;
   const state = end ? (end.how === "granted" ? "granted" : "ended") : offered === null ? "waiting" : "offered";
