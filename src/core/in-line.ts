@@ -31,8 +31,12 @@ export async function ahead(looking: Looking, wanted: readonly Wanted[], asker: 
 
 const NOBODY: ReadonlySet<never> = new Set<never>();
 
-/** How many tickets that are before the asker want what overlaps. */
+/** How many tickets that are before the asker want what overlaps, those too that would share it. */
 export async function countAhead(looking: Looking, wanted: readonly Wanted[], asker: InLine): Promise<number> {
-  const met = await ticketsNear(looking, wanted, asker);
+  const met = await ticketsNear(
+    looking,
+    wanted.map((each) => ({ ...each, mode: "exclusive" })),
+    asker,
+  );
   return new Set(met.filter(({ wait }) => isBefore(wait, asker)).map(({ wait }) => wait.seq)).size;
 }

@@ -149,7 +149,7 @@ test("the story of waiting: a holder, an exclusive waiter, shared ones behind it
     { scopes: ["path:src/login"], mode: "shared", intent: "read", wait: true },
     mortal,
   );
-  expect([shared.position, dead.position]).toEqual([2, 2]);
+  expect([shared.position, dead.position]).toEqual([2, 3]);
   // eve holds docs and waits for src; ann, who would wait for docs, is told of the cycle and waits for nothing.
   await claim(eve, "path:docs", { ttl_seconds: 3600 });
   const wide = await wait(eve, "path:src/db");
