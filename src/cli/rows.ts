@@ -20,7 +20,8 @@ export type Noun =
   | "plan"
   | "step"
   | "item"
-  | "past";
+  | "past"
+  | "handoff";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -133,6 +134,15 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     time("SINCE", "claimed_at"),
     time("ENDED", "ended_at"),
     field("HOW", "ended_how"),
+  ],
+  handoff: [
+    field("ID", "id"),
+    field("FROM", "from_agent_name"),
+    field("TO", "to_agent_name"),
+    flexible("INTENT", "intent"),
+    flexible("NOTE", "note"),
+    field("STATE", "state"),
+    left("remaining_ms"),
   ],
   project: [field("ID", "id"), field("KEY", "key"), flexible("NAME", "name")],
   recurrence: [

@@ -7,6 +7,8 @@ import { complete_task } from "./completion.js";
 import type { Handler } from "./context.js";
 import * as delegations from "./delegations.js";
 import * as dependencies from "./dependency-edits.js";
+import { accept_handoff, decline_handoff } from "./handoff-answers.js";
+import * as handoffs from "./handoffs.js";
 import * as heads from "./head-reports.js";
 import { judge_task } from "./judging.js";
 import { ack_notices } from "./notices.js";
@@ -71,6 +73,11 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   release_scopes: scopeKeeping.release_scopes,
   check_scope: scopes.check_scope,
   list_scope_history: scopes.list_scope_history,
+  handoff_task: handoffs.handoff_task,
+  handoff_claim: handoffs.handoff_claim,
+  list_handoffs: handoffs.list_handoffs,
+  accept_handoff,
+  decline_handoff,
   list_claims: claimsTable.list_claims,
   count_claims: claimsTable.count_claims,
   list_events: notes.list_events,

@@ -28,6 +28,8 @@ export interface StoredScopeClaim {
   readonly intent: string;
   /** How often its session claimed it; it is free when it was released as often. */
   readonly nested: number;
+  /** How often it changed hands since its holder claimed it, or reported progress (R39). */
+  readonly hops: number;
   readonly fence: number;
   readonly claimed_at: number;
   readonly lease_seconds: number | null;
@@ -137,7 +139,10 @@ export interface PassedOver {
 }
 
 /** What a renewal changes. */
-export type ScopeRenewal = Pick<StoredScopeClaim, "mode" | "nested" | "intent" | "lease_seconds" | "lease_until">;
+export type ScopeRenewal = Pick<
+  StoredScopeClaim,
+  "mode" | "nested" | "hops" | "intent" | "lease_seconds" | "lease_until"
+>;
 
 /** Part of the leases' port (R44): what is written is core's; the store checks in the statement what must still hold. */
 export interface ScopeLeaseVerbs {

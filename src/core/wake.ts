@@ -1,3 +1,4 @@
+import { expireOffers } from "./handoff-record.js";
 import { lapse } from "./leases.js";
 import { QUEUE, type SessionRow, type TaskRow, withChange } from "./rows.js";
 import { lapseScopes } from "./scope-leases.js";
@@ -35,6 +36,8 @@ export async function wake(tx: Tx, limit: number): Promise<Woken> {
   count += Math.min(lapsed.length, limit);
   const due = await tx.tasks.due(tx.nowMs, limit + 1);
   for (const row of due.slice(0, limit)) await wakeTask(tx, row);
+  const offers = await tx.handoffs.due(tx.nowMs, limit + 1);
+  await expireOffers(tx, offers.slice(0, limit));
   // What another node's transaction has locked is passed over, so that there may always be more.
   return { count: count + Math.min(due.length, limit), more: due.length > limit || lapsed.length > limit || tx.shared };
 }
