@@ -46,6 +46,7 @@ async function used(store: string): Promise<void> {
   await ask("ann", "create_recurrence", { name: "nightly", cron: "0 2 * * *", content: "report", labels: ["night"] });
   await ask("ann", "create_task", { content: "login", priority: 4, scopes: ["path:src/auth", "port:3000"] });
   await ask("dan", "claim_next_task", { lease_seconds: 3600 });
+  await ask("ann", "set_scope_capacity", { scope: "slot:gpu", capacity: 2 });
   await ask("ann", "claim_scopes", { scopes: ["path:Docs/*.md"], mode: "shared", intent: "read them" });
   for (let nth = 0; nth < 450; nth += 1)
     await ask("ann", "create_task", { content: `task ${nth}`, priority: 1 + (nth % 4) });

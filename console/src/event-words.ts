@@ -35,6 +35,7 @@ const WORDS: Readonly<Record<string, readonly [verb: string, tone: Tone]>> = {
   "scope.handoff_declined": ["declined a handoff of", "faint"],
   "scope.handoff_expired": ["nobody accepted", "late"],
   "scope.handed_off": ["took over, as offered,", "calm"],
+  "scope.capacity_changed": ["set how many may hold", "far"],
   "scope.claimed": ["claimed", "calm"],
   "scope.released": ["released", "faint"],
   "lease.expired": ["ran out of time on", "late"],

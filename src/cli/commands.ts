@@ -234,7 +234,10 @@ export const commands: readonly CommandRow[] = [
   {
     words: "workspace set",
     operation: "update_workspace",
-    examples: ["dibs workspace set --lease-seconds-default 600 --max-attempts 3"],
+    examples: [
+      "dibs workspace set --lease-seconds-default 600 --max-attempts 3",
+      `dibs workspace set --kinds '{"ticket":{"tree":false},"rack":{"tree":true,"shared":true}}'`,
+    ],
   },
   {
     words: "who",

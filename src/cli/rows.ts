@@ -21,7 +21,8 @@ export type Noun =
   | "step"
   | "item"
   | "past"
-  | "handoff";
+  | "handoff"
+  | "places";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -134,6 +135,13 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     time("SINCE", "claimed_at"),
     time("ENDED", "ended_at"),
     field("HOW", "ended_how"),
+  ],
+  places: [
+    flexible("SCOPE", "scope"),
+    field("CAPACITY", "capacity"),
+    field("TAKEN", "taken"),
+    field("FREE", "free"),
+    field("PROJECT", "project_id"),
   ],
   handoff: [
     field("ID", "id"),

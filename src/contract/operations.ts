@@ -7,6 +7,7 @@ import { noticeOperations } from "./notice.js";
 import type { Operation } from "./operation.js";
 import { planOperations } from "./plan.js";
 import { recurrenceOperations } from "./recurrence.js";
+import { capacityOperations } from "./scope-capacity.js";
 import { scopeOperations } from "./scope-claims.js";
 import { sessionOperations } from "./session.js";
 import { contextOperations } from "./task-context.js";
@@ -27,6 +28,7 @@ export const operations = {
   ...recurrenceOperations,
   ...claimOperations,
   ...scopeOperations,
+  ...capacityOperations,
   ...handoffOperations,
   ...sessionOperations,
   ...noticeOperations,

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { OperationName, Operations } from "../contract/operations.js";
 import * as agents from "./agents.js";
+import * as capacities from "./capacities.js";
 import * as claiming from "./claiming.js";
 import * as claimsTable from "./claims-table.js";
 import { complete_task } from "./completion.js";
@@ -73,6 +74,8 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   release_scopes: scopeKeeping.release_scopes,
   check_scope: scopes.check_scope,
   list_scope_history: scopes.list_scope_history,
+  set_scope_capacity: capacities.set_scope_capacity,
+  list_scope_capacities: capacities.list_scope_capacities,
   handoff_task: handoffs.handoff_task,
   handoff_claim: handoffs.handoff_claim,
   list_handoffs: handoffs.list_handoffs,

@@ -16,6 +16,7 @@ import type { ProjectRow, TaskRow } from "./rows.js";
 import { type Conflict, type Found, isInTheWay, isLive, lookAround, scopeConflict } from "./scope-conflicts.js";
 import { lapseScopes, tellLost, transferScope, transferScopesOf } from "./scope-leases.js";
 import { type Wanted, wantedOf } from "./scope-names.js";
+import { withoutFreePlaces } from "./scope-places.js";
 import type { ScopeClaimRow } from "./scope-rows.js";
 import { scopeClaimView } from "./scope-view.js";
 import { holdingOf } from "./task-scopes.js";
@@ -183,7 +184,8 @@ async function refuseOverlaps(
       if (taskId === null && mine && holder.key === key) own = holder;
     }
   }
-  if (conflicts.length > 0) throw scopeConflict(context, conflicts);
+  const inTheWay = await withoutFreePlaces(context, conflicts);
+  if (inTheWay.length > 0) throw scopeConflict(context, inTheWay);
   return { own, dead: around.flatMap((each) => each.dead) };
 }
 

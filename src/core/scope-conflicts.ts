@@ -17,6 +17,8 @@ export interface Asker {
 export interface Conflict {
   readonly wanted: Wanted;
   readonly holder: ScopeClaimRow;
+  /** Where it isn't that they overlap. */
+  readonly reason?: string;
 }
 
 /** When the claim ends by the clock, ms: the earlier of the lease it lives by and its session. */
@@ -102,10 +104,10 @@ export function scopeConflict(context: Context, conflicts: readonly Conflict[]):
     "scope_conflict",
     `${first.wanted.scope.text} (${first.wanted.mode}) is not free: ${named.join(", ")}${more}.`,
     {
-      conflicts: conflicts.slice(0, LISTED_MAX).map(({ wanted, holder }) => ({
+      conflicts: conflicts.slice(0, LISTED_MAX).map(({ wanted, holder, reason = reasonOf(wanted, holder) }) => ({
         requested: wanted.scope.text,
         holder: scopeClaimView(holder, context.nowMs),
-        reason: reasonOf(wanted, holder),
+        reason,
       })),
       conflicts_count: conflicts.length,
       next: [

@@ -100,7 +100,7 @@ async function byNames(
   const chosen: Chosen[] = [];
   const seen = new Set<string>();
   for (const text of input.scopes ?? []) {
-    const scope = scopeOf(text, project);
+    const scope = scopeOf(context, text, project);
     if (seen.has(scope.key)) continue;
     seen.add(scope.key);
     const namespace = namespaceOf(context, scope, project);

@@ -74,6 +74,18 @@ export interface DeclaredRow {
   readonly mode: ScopeMode;
 }
 
+/** A name that several may hold at once, each for itself. */
+export interface CapacityRow {
+  readonly workspace_id: string;
+  readonly project_id: string;
+  readonly namespace: string;
+  readonly scope: string;
+  readonly kind: string;
+  readonly key: ScopeKey;
+  /** 1 is no more than any name has. */
+  readonly capacity: number;
+}
+
 export interface ScopeFilter {
   readonly agentId?: string;
   readonly sessionId?: string;
@@ -110,6 +122,17 @@ export interface ScopeVerbs {
   ofTask(task: TaskRow): Awaitable<ScopeClaimRow[]>;
   /** The last one of the session's under that key that has ended. */
   lastEnded(sessionId: string, namespace: string, key: string): Awaitable<ScopeClaimRow | undefined>;
+  /** Those of the names that have more than one place. */
+  capacities(names: readonly Pick<CapacityRow, "namespace" | "key">[]): Awaitable<CapacityRow[]>;
+  setCapacity(row: CapacityRow): Awaitable<void>;
+  /** Oldest first; of one project with what the workspace's projects share, or with null of all. */
+  listCapacities(
+    workspaceId: string,
+    projectId: string | null,
+    page: Page,
+  ): Awaitable<(CapacityRow & { readonly seq: number })[]>;
+  /** Those of the kinds of which names are held, declared by tasks, or given places. */
+  kindsInUse(workspaceId: string, kinds: readonly string[]): Awaitable<string[]>;
   /** What is held now, in order of the grants. */
   list(workspaceId: string, filter: ScopeFilter, nowMs: number, page: Page): Awaitable<ScopeClaimRow[]>;
   /** Those whose own lease the clock has ended and nobody recorded. */

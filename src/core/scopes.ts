@@ -22,6 +22,7 @@ import {
 import { grantScopes, lapseScopes, renewScope, type ScopeGrant, scopeEvent } from "./scope-leases.js";
 import { namespaceOf, nearTo, scopeOf, type Wanted, wantedOf } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
+import { withoutFreePlaces } from "./scope-places.js";
 import type { GrantedScope, ScopeClaimRow } from "./scope-rows.js";
 import { scopeClaimView } from "./scope-view.js";
 import { refuseLost } from "./stale-writes.js";
@@ -86,7 +87,8 @@ async function looked(context: Context, wanted: readonly Wanted[], taskId: strin
       else if (isInTheWay(row, each, asker)) conflicts.push({ wanted: each, holder: row });
     }
   }
-  if (conflicts.length > 0) throw scopeConflict(context, conflicts);
+  const inTheWay = await withoutFreePlaces(context, conflicts);
+  if (inTheWay.length > 0) throw scopeConflict(context, inTheWay);
   // A heartbeat or a release of these may be under way.
   const seqs = [...own.values()].map(({ seq }) => seq);
   const locked = seqs.length === 0 || !context.tx.shared ? [...own.values()] : await context.tx.scopes.locked(seqs);
@@ -150,15 +152,16 @@ export const check_scope: Handler<Input<"check_scope">> = async (context, input)
   const [wanted] = wantedOf(context, [input.scope], project, input.mode) as [Wanted];
   const { live } = await overlapping(context, wanted);
   const asker = { session: context.session, taskId: null };
-  const conflicts = live.filter((row) => isInTheWay(row, wanted, asker)).slice(0, CHECKED_MAX);
+  const inTheWay = live.filter((row) => isInTheWay(row, wanted, asker)).map((holder) => ({ wanted, holder }));
+  const conflicts = (await withoutFreePlaces(context, inTheWay)).slice(0, CHECKED_MAX);
   const held = live.some((row) => row.holder_session === context.session?.id && row.key === wanted.scope.key);
-  const rows = conflicts.map((row) => scopeClaimView(row, context.nowMs));
+  const rows = conflicts.map(({ holder }) => scopeClaimView(holder, context.nowMs));
   return { body: { scope: wanted.scope.text, mode: input.mode, free: rows.length === 0, held, conflicts: rows } };
 };
 
 export const list_scope_history: Handler<Input<"list_scope_history">> = async (context, input) => {
   const project = await projectOf(context, input.project_id);
-  const scope = scopeOf(input.scope, project);
+  const scope = scopeOf(context, input.scope, project);
   const page = pageOf("scope-history", input);
   const rows = await context.tx.scopes.past(namespaceOf(context, scope, project), nearTo(scope), page);
   const body = rows

@@ -9,6 +9,7 @@ import { indexKey } from "./scope-keys.js";
 import { endScopes, grantScopes, type ScopeGrant } from "./scope-leases.js";
 import { nearTo, type Wanted, wantedOf } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
+import { withoutFreePlaces } from "./scope-places.js";
 import type { DeclaredRow, ScopeClaimRow } from "./scope-rows.js";
 import { taskState } from "./task-state.js";
 
@@ -54,11 +55,12 @@ export async function inTheWayOf(context: Context, row: TaskRow): Promise<Confli
   const wanted = await declared(context, row);
   const asker = { session: context.session, taskId: row.id };
   const around = await lookAround(context, wanted);
-  return wanted.flatMap((each, at) =>
+  const conflicts = wanted.flatMap((each, at) =>
     (around[at] as Found).live
       .filter((holder) => isInTheWay(holder, each, asker))
       .map((holder) => ({ wanted: each, holder })),
   );
+  return withoutFreePlaces(context, conflicts);
 }
 
 /** Grants a task whose scopes are free, and these with it: they live by its lease, and end with it (R16). */

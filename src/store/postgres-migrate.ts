@@ -9,6 +9,7 @@ import { delegation } from "./migrations/postgres/006-delegation.js";
 import { evidence } from "./migrations/postgres/007-evidence.js";
 import { scopes } from "./migrations/postgres/008-scopes.js";
 import { handoffs } from "./migrations/postgres/009-handoffs.js";
+import { scopeCapacities } from "./migrations/postgres/010-scope-capacities.js";
 import { translatePostgresFault } from "./postgres-faults.js";
 import { PostgresPool } from "./postgres-pool.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
@@ -37,6 +38,8 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
   { sql: scopes, worksFor: 8 },
   // Code that knows no handoffs makes none, and a lease that went on so is to it as any other.
   { sql: handoffs, worksFor: 8 },
+  // Code that knows no capacities grants one place, and wakes less when it is free.
+  { sql: scopeCapacities, worksFor: 8 },
 ];
 
 /** Any number: whoever migrates holds it, so that nodes that start together migrate once. */

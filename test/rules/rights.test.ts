@@ -8,6 +8,7 @@ import { type Actor, byKey, FreshStore } from "../support/fresh-store.js";
 const LEAST: Partial<Record<OperationName, "coordinator" | "admin">> = {
   retry_task: "coordinator",
   force_release_task: "coordinator",
+  set_scope_capacity: "coordinator",
   create_project: "coordinator",
   create_recurrence: "coordinator",
   update_recurrence: "coordinator",
@@ -51,7 +52,8 @@ const INPUT: Record<string, unknown> = {
   commit: "a".repeat(40),
   context: { a: 1 },
   scopes: ["path:x"],
-  scope: "path:x",
+  scope: "port:1",
+  capacity: 2,
   intent: "x",
 };
 /** Fields that would make the call about something else than what is tried. */
