@@ -96,10 +96,23 @@ export const ERRORS = {
     z.object({
       conflicts: z.array(
         z
-          .object({ requested: z.string(), holder: holder(), reason: z.string() })
-          .describe("One scope, and who is in its way."),
+          .object({
+            requested: z.string(),
+            also_requested: z.array(z.string()).describe("What else of the request it is in the way of."),
+            holder: holder(),
+            reason: z.string(),
+          })
+          .describe("One claim that is in the way, and of what."),
       ),
       conflicts_count: z.number(),
+      next: next(),
+    }),
+  ),
+  would_deadlock: row(409, conflict, false, "To wait would close a cycle of waiting, which is spelled out.", () =>
+    z.object({
+      cycle: z.array(
+        z.record(z.string(), z.unknown()).describe("Who would wait for what, and the holder that it would wait for."),
+      ),
       next: next(),
     }),
   ),

@@ -9,6 +9,7 @@ import { AskAgain, type Context, type Handler, type Reply } from "./context.js";
 import { handlers } from "./handlers.js";
 import { Forgetting, hashOf, remember, replay, scopeOf } from "./idempotency.js";
 import { Identities, type Known, requireRole } from "./identity.js";
+import { serveLine } from "./line.js";
 import { checked, type EngineCall, extras, type Outcome, refusal } from "./outcome.js";
 import { Prefetched } from "./prefetch.js";
 import { ClaimsMade, QueueHeads } from "./read-ahead.js";
@@ -113,6 +114,8 @@ export class Calls {
       if (shared.due.more && (await wokeNamed(context, call))) shared.heads.spoil();
       writesBefore = tx.writes;
       const outcome = await this.#answer(context, call);
+      // When all of the call is done: what it frees to take at once itself was never free.
+      if (tx.freed.length > 0 && (await serveLine(tx))) shared.effects.woke = true;
       if (CHANGES_IDENTITIES.has(call.name)) this.identities.forget();
       return outcome;
     } catch (fault) {

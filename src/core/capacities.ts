@@ -4,6 +4,7 @@ import type { Operations } from "../contract/operations.js";
 import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
 import { record } from "./events.js";
+import { freeUp } from "./line.js";
 import { projectOf } from "./projects.js";
 import { isLive } from "./scope-conflicts.js";
 import { namespaceOf, nearTo, scopeOf } from "./scope-names.js";
@@ -16,7 +17,7 @@ type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 export const set_scope_capacity: Handler<Input<"set_scope_capacity">> = async (context, input) => {
   const project = await projectOf(context, input.project_id);
   const scope = scopeOf(context, input.scope, project);
-  if (!hasPlaces({ scope }))
+  if (!hasPlaces(scope))
     throw invalidInput("scope", "must be one name of a flat kind, as slot:gpu; trees and patterns have no places");
   const namespace = namespaceOf(context, scope, project);
   const { tx, workspaceId } = context;
@@ -30,9 +31,12 @@ export const set_scope_capacity: Handler<Input<"set_scope_capacity">> = async (c
   if (was !== capacity) {
     await tx.scopes.setCapacity(row);
     await record(context, "scope.capacity_changed", { project_id: project.id }, { scope: scope.text, capacity, was });
-    // What sleeps because of its holders may have a place now.
+    // What sleeps because of its holders, or waits in line, may have a place now.
     if (capacity > was && (await tx.scopes.unpark(holders.map(({ seq }) => seq))) > 0) context.heads.spoil();
-    if (capacity > was) context.woke();
+    if (capacity > was) {
+      freeUp(tx, [row]);
+      context.woke();
+    }
   }
   return { body: view(row, holders) };
 };

@@ -8,13 +8,13 @@ import { record } from "./events.js";
 import { roleAtLeast } from "./identity.js";
 import { endByForce, holds, leaseSecondsOf, notifyLost, renew } from "./leases.js";
 import { noticesOf } from "./notices.js";
+import { reserveIfStarved, skippedBy } from "./passed-over.js";
 import { planOf } from "./plan-named.js";
 import { projectOf } from "./projects.js";
 import { quoted } from "./quoted.js";
 import { heldByOther, refusalToClaim } from "./refusals.js";
 import { QUEUE, type TaskRow } from "./rows.js";
-import { scopeClaimView } from "./scope-view.js";
-import { grantWithScopes, inTheWayOf, park, refuseTaken, wakeOwn } from "./task-scopes.js";
+import { grantWithScopes, park, refuseTaken, takenFrom, wakeOwn } from "./task-scopes.js";
 import { queuePlace, taskState } from "./task-state.js";
 import { taskOf } from "./tasks.js";
 import type { QueueFilter } from "./verbs.js";
@@ -42,16 +42,17 @@ export const claim_next_task: Handler<Input<"claim_next_task">> = async (context
   while (granted.length < room) {
     const row = await nextTask(context, filter);
     if (!row) break;
-    const conflicts = row.scoped === 1 ? await inTheWayOf(context, row) : [];
+    const conflicts = row.scoped === 1 ? await takenFrom(context, row) : [];
     if (conflicts.length === 0) granted.push(await grantWithScopes(context, row, leaseSeconds));
     else {
       passed = true;
+      await reserveIfStarved(context, row);
       // Who was in the way may have let go meanwhile: then it is looked at again.
       if (!(await park(context, row, conflicts))) context.heads.spoil();
     }
   }
   const [skipped, views, notices] = await Promise.all([
-    passed ? skippedBy(context, filter, granted.at(-1)) : NOTHING_SKIPPED,
+    passed ? skippedBy(context, filter, granted.length < room ? undefined : granted.at(-1)) : NOTHING_SKIPPED,
     viewsOf(context, granted),
     noticesOf(context),
   ]);
@@ -63,21 +64,6 @@ export const claim_next_task: Handler<Input<"claim_next_task">> = async (context
 };
 
 const NOTHING_SKIPPED = { skipped: [], skipped_count: 0 };
-const SKIPPED_SHOWN = 10;
-const SKIPPED_COUNTED = 1_000;
-
-/** What came first and was passed over because its scopes aren't free (R16). */
-async function skippedBy(context: Context, filter: QueueFilter, before: TaskRow | undefined) {
-  const { scopes } = context.tx;
-  const { rows, count } = await scopes.passedOver(filter, before, { shown: SKIPPED_SHOWN, counted: SKIPPED_COUNTED });
-  const claims = new Map((await scopes.bySeqs(rows.map((row) => row.parked_by))).map((claim) => [claim.seq, claim]));
-  const skipped = rows.map(({ id, content, parked_by }) => {
-    const holder = claims.get(parked_by);
-    return { id, content, code: "scope_conflict", holder: holder ? scopeClaimView(holder, context.nowMs) : null };
-  });
-  return { skipped, skipped_count: count };
-}
-
 /** The best task of the filter by hand-out order: from the queue, or from those the clock freed a moment ago. */
 async function nextTask(context: Context, filter: QueueFilter): Promise<TaskRow | undefined> {
   const { tx } = context;

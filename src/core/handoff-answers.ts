@@ -185,7 +185,7 @@ async function refuseOverlaps(
     }
   }
   const inTheWay = await withoutFreePlaces(context, conflicts);
-  if (inTheWay.length > 0) throw scopeConflict(context, inTheWay);
+  if (inTheWay.length > 0) throw scopeConflict(context, inTheWay, null);
   return { own, dead: around.flatMap((each) => each.dead) };
 }
 

@@ -132,6 +132,8 @@ export interface TaskRow {
   scoped: number;
   /** The claim of a name that it met, until which has ended it sleeps; by its sequence number. */
   parked_by: number | null;
+  /** When it first was passed over because of its scopes, since it was last held; ms. */
+  passed_since: number | null;
   state: string | null;
   // The lease: written by the leases' verbs only.
   lease_id: string | null;

@@ -1,5 +1,7 @@
-import type { Context } from "./context.js";
+import type { Scope } from "../contract/scope.js";
+import { SCOPE_KINDS } from "../contract/scope-kind.js";
 import { grouped } from "./grouped.js";
+import type { Looking } from "./line-tickets.js";
 import type { Conflict } from "./scope-conflicts.js";
 import { isPattern } from "./scope-keys.js";
 import type { Wanted } from "./scope-names.js";
@@ -8,16 +10,19 @@ import type { ScopeClaimRow } from "./scope-rows.js";
 /** Flat scopes that so many may hold at once, each for itself (R32). */
 
 /** Whether it is a name that can have places: of a flat kind, and no pattern. */
-export function hasPlaces({ scope }: Pick<Wanted, "scope">): boolean {
-  return scope.kind.shape === "flat" && !isPattern(scope.key);
+export function hasPlaces({ kind, key }: Scope): boolean {
+  return kind.shape === "flat" && !isPattern(key);
 }
 
-/** What keeps an asker from a name is what it is without places, but for those who hold that very name while one is free. */
-export async function withoutFreePlaces(context: Context, conflicts: readonly Conflict[]): Promise<Conflict[]> {
+/**
+ * What keeps an asker from what it wants, but for those who have that very name, or a turn at it, while a place is free: the
+ * one way to know who is in the way of a name with places, for claims, checks, tasks, lines and handoffs alike.
+ */
+export async function withoutFreePlaces(looking: Looking, conflicts: readonly Conflict[]): Promise<Conflict[]> {
   const taking = conflicts.filter((conflict) => takesPlace(conflict));
   if (taking.length === 0) return [...conflicts];
   const capacities = new Map<string, number>();
-  for (const { namespace, key, capacity } of await context.tx.scopes.capacities(taking.map(({ wanted }) => at(wanted))))
+  for (const { namespace, key, capacity } of await looking.tx.scopes.capacities(taking.map(({ wanted }) => at(wanted))))
     capacities.set(`${namespace} ${key}`, capacity);
   const free = new Set<Conflict>();
   const full = new Map<Conflict, string>();
@@ -26,7 +31,7 @@ export async function withoutFreePlaces(context: Context, conflicts: readonly Co
     const isFree = placesTaken(holders.map(({ holder }) => holder)) < capacity;
     for (const each of holders) {
       if (isFree) free.add(each);
-      else if (capacity > 1) full.set(each, `all ${capacity} places are taken`);
+      else if (capacity > 1 && !each.wait) full.set(each, `all ${capacity} places are taken`);
     }
   }
   return conflicts
@@ -39,7 +44,9 @@ export async function withoutFreePlaces(context: Context, conflicts: readonly Co
 
 function takesPlace({ wanted, holder }: Conflict): boolean {
   const alone = wanted.mode === "exclusive" && holder.mode === "exclusive";
-  return alone && holder.key === wanted.scope.key && hasPlaces(wanted);
+  // Of a kind of the workspace's own the name alone is known here; trees have no row to be found.
+  const mayHave = SCOPE_KINDS.get(wanted.scope.kind.name)?.shape !== "tree" && !isPattern(wanted.scope.key);
+  return alone && holder.key === wanted.scope.key && mayHave;
 }
 
 const at = ({ namespace, scope }: Wanted) => ({ namespace, key: scope.key });

@@ -7,6 +7,7 @@ import type { HandoffVerbs } from "./handoff-verbs.js";
 import type { HeadVerbs } from "./head-verbs.js";
 import type { PlanVerbs } from "./plan-verbs.js";
 import type { RecurrenceVerbs } from "./recurrence-verbs.js";
+import type { RepositoryVerbs } from "./repository-verbs.js";
 import type { ScopeVerbs } from "./scope-rows.js";
 import type { SessionVerbs } from "./session-verbs.js";
 import type {
@@ -19,6 +20,7 @@ import type {
   TaskVerbs,
   WorkspaceVerbs,
 } from "./verbs.js";
+import type { FreedName, WaitVerbs } from "./wait-rows.js";
 
 /**
  * The store can't be used now, or was lost while the transaction ran, perhaps after its commit. No call of a batch is at
@@ -96,4 +98,8 @@ export interface Tx {
   readonly events: EventVerbs;
   readonly recurrences: RecurrenceVerbs;
   readonly handoffs: HandoffVerbs;
+  readonly repositories: RepositoryVerbs;
+  readonly waits: WaitVerbs;
+  /** Names that became free in this transaction and whose lines nobody has looked at yet (core/line.ts). */
+  readonly freed: FreedName[];
 }

@@ -117,11 +117,25 @@ export function showTask(task: Row, look: Look): Shown {
 
 const holding = (row: Row) => (row.kind === "task" ? row.task_id : quote(row.scope));
 
-export function showScopes({ claims }: { readonly claims: readonly Row[] }, look: Look): Shown {
+export function showScopes(body: Row & { readonly claims: readonly Row[] }, look: Look): Shown {
+  const { claims, ticket, position } = body;
+  if (ticket !== undefined) {
+    const says = `Not free: you are number ${position} in line (ticket ${ticket}). Call this again with the same arguments and wait_seconds to keep your place and take what is offered; session {"action":"end"} leaves.`;
+    return { data: { claims: [], ticket, position }, says };
+  }
   const named = claims.map((row) => `${quote(row.scope)} (fence ${row.fence})`).join(", ");
   const left = seconds(Math.min(...claims.map((row) => Number(row.remaining_ms))));
   const says = `You hold ${named}: ${left} s left. session {"action":"heartbeat"} keeps them, release_scopes gives them back.`;
   return { data: { claims: claims.map((row) => view(row, VIEWS.scope, look.textLimit)) }, says };
+}
+
+export function showYield(body: Row): Shown {
+  const { id, answer, scope } = body;
+  const says =
+    answer === null || answer === undefined
+      ? `Asked for ${quote(scope)} (yield_id ${id}); the holder's answer comes as a notice. To get what is yielded wait in line: claim_scopes with wait.`
+      : `Answered: ${answer} ${quote(scope)}.`;
+  return { data: { yield_id: id, answer: answer ?? null, scope }, says };
 }
 
 export function showReleased(body: Row, look: Look): Shown {

@@ -10,8 +10,10 @@ import { plans } from "./migrations/sqlite/007-plans.js";
 import { delegation } from "./migrations/sqlite/008-delegation.js";
 import { evidence } from "./migrations/sqlite/009-evidence.js";
 import { scopes } from "./migrations/sqlite/010-scopes.js";
-import { handoffs } from "./migrations/sqlite/011-handoffs.js";
-import { scopeCapacities } from "./migrations/sqlite/012-scope-capacities.js";
+import { repositories } from "./migrations/sqlite/011-repositories.js";
+import { waits } from "./migrations/sqlite/012-waits.js";
+import { handoffs } from "./migrations/sqlite/013-handoffs.js";
+import { scopeCapacities } from "./migrations/sqlite/014-scope-capacities.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
 import { BusyRetry } from "./sqlite-faults.js";
 
@@ -27,6 +29,8 @@ const MIGRATIONS: readonly string[] = [
   delegation,
   evidence,
   scopes,
+  repositories,
+  waits,
   handoffs,
   scopeCapacities,
 ];

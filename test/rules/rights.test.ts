@@ -9,6 +9,7 @@ const LEAST: Partial<Record<OperationName, "coordinator" | "admin">> = {
   retry_task: "coordinator",
   force_release_task: "coordinator",
   set_scope_capacity: "coordinator",
+  grant_wait: "coordinator",
   create_project: "coordinator",
   create_recurrence: "coordinator",
   update_recurrence: "coordinator",
@@ -29,7 +30,6 @@ const INPUT: Record<string, unknown> = {
   session_id: NOWHERE,
   agent_id: NOWHERE,
   recurrence_id: NOWHERE,
-  claim_id: NOWHERE,
   handoff_id: NOWHERE,
   to_agent_id: NOWHERE,
   cron: "0 9 * * *",
@@ -50,11 +50,16 @@ const INPUT: Record<string, unknown> = {
   verdict: "pass",
   branch: "main",
   commit: "a".repeat(40),
+  root_commit: "a".repeat(40),
   context: { a: 1 },
   scopes: ["path:x"],
   scope: "port:1",
   capacity: 2,
   intent: "x",
+  ticket: NOWHERE,
+  claim_id: NOWHERE,
+  yield_id: NOWHERE,
+  answer: "hold",
 };
 /** Fields that would make the call about something else than what is tried. */
 const LEFT_OUT: Record<string, readonly string[]> = {

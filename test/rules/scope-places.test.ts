@@ -185,3 +185,59 @@ describe("tasks that want a place (R16)", () => {
     expect((await fresh.refusal("claim_task", { task_id: three.id }, ann)).code).toBe("scope_conflict");
   });
 });
+
+describe("the line for a place (R35, R36)", () => {
+  const wait = async (as: Actor, scopes: Scopes = ["slot:gpu"]) =>
+    (await fresh.ask("claim_scopes", { scopes, intent: "train", wait: true }, as)).ticket as string;
+  const stateOf = async (as: Actor, ticket: string) => (await fresh.ask("get_wait", { ticket }, as)).state;
+  let dan: Actor;
+  beforeEach(async () => {
+    dan = await fresh.worker("dan");
+  });
+
+  test.each([0, 1])("whoever is first is offered what holder %i frees, and counts as one who has it", async (nth) => {
+    await places(2);
+    await claim(ann);
+    await claim(ben);
+    const ticket = await wait(cat);
+    expect(await stateOf(cat, ticket)).toBe("waiting");
+    await release([ann, ben][nth] as Actor);
+    expect(await stateOf(cat, ticket)).toBe("offered");
+    expect(await isFree(dan)).toBe(false);
+    expect(await refused(dan)).toMatchObject({
+      conflicts: expect.arrayContaining([expect.objectContaining({ reason: "it is offered to the first in line" })]),
+    });
+    await fresh.ask("accept_wait", { ticket }, cat);
+    expect(await fresh.ask("list_scope_capacities", {}, cat)).toMatchObject([{ taken: 2 }]);
+  });
+
+  test("more places are offered to it at once", async () => {
+    await places(2);
+    await claim(ann);
+    await claim(ben);
+    const [first, second] = [await wait(cat), await wait(dan)];
+    await places(3);
+    expect([await stateOf(cat, first), await stateOf(dan, second)]).toEqual(["offered", "waiting"]);
+  });
+
+  test("who waits for more than the place takes one of them, not all", async () => {
+    await places(2);
+    await claim(ann, ["path:src"]);
+    await wait(cat, ["slot:gpu", "path:src"]);
+    await claim(ben);
+    expect(await refused(dan)).toMatchObject({
+      conflicts: expect.arrayContaining([expect.objectContaining({ reason: "somebody is before you in line" })]),
+    });
+  });
+
+  test("a handoff passes it by: what is handed over is free at no instant (R39)", async () => {
+    const { claims } = await claim(ann);
+    const ticket = await wait(cat);
+    const offer = { claim_id: claims[0]?.id as string, to_agent_id: ben.id };
+    const { id } = await fresh.ask("handoff_claim", offer, ann);
+    await fresh.ask("accept_handoff", { handoff_id: id }, ben);
+    expect(await stateOf(cat, ticket)).toBe("waiting");
+    await release(ben);
+    expect(await stateOf(cat, ticket)).toBe("offered");
+  });
+});

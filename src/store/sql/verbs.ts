@@ -13,9 +13,11 @@ import { leaseVerbs } from "./leases.js";
 import { noteVerbs } from "./notes.js";
 import { planVerbs } from "./plans.js";
 import { recurrenceVerbs } from "./recurrences.js";
+import { repositoryVerbs } from "./repositories.js";
 import { scopeVerbs } from "./scopes.js";
 import { sessionVerbs } from "./sessions.js";
 import { taskVerbs } from "./tasks.js";
+import { waitVerbs } from "./waits.js";
 import { workspaceVerbs } from "./workspaces.js";
 
 /** A transaction's verbs, all but what is said of the transaction itself. */
@@ -38,6 +40,8 @@ export type Verbs = Pick<
   | "events"
   | "recurrences"
   | "handoffs"
+  | "repositories"
+  | "waits"
 >;
 
 /** `noticeWrites` is where their count goes on from. */
@@ -60,5 +64,7 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     events: eventVerbs(db),
     recurrences: recurrenceVerbs(db),
     handoffs: handoffVerbs(db),
+    repositories: repositoryVerbs(db),
+    waits: waitVerbs(db),
   };
 }
