@@ -248,6 +248,12 @@ export const commands: readonly CommandRow[] = [
     ],
   },
   {
+    words: "presence",
+    operation: "get_presence",
+    rows: "present",
+    examples: ["dibs presence", "dibs presence --project-id shop --json"],
+  },
+  {
     words: "who",
     operation: "list_claims",
     rest: { field: "scope", optional: true },

@@ -21,7 +21,7 @@ export const set_scope_capacity: Handler<Input<"set_scope_capacity">> = async (c
     throw invalidInput("scope", "must be one name of a flat kind, as slot:gpu; trees and patterns have no places");
   const namespace = namespaceOf(context, scope, project);
   const { tx, workspaceId } = context;
-  await tx.scopes.alone([namespace]);
+  await tx.scopes.alone(workspaceId);
   const [before] = await tx.scopes.capacities([{ namespace, key: scope.key }]);
   const { capacity } = input;
   const named = { namespace, scope: scope.text, kind: scope.kind.name, key: scope.key };
@@ -34,7 +34,7 @@ export const set_scope_capacity: Handler<Input<"set_scope_capacity">> = async (c
     // What sleeps because of its holders, or waits in line, may have a place now.
     if (capacity > was && (await tx.scopes.unpark(holders.map(({ seq }) => seq))) > 0) context.heads.spoil();
     if (capacity > was) {
-      freeUp(tx, [row]);
+      freeUp(tx, row, [row]);
       context.woke();
     }
   }

@@ -51,7 +51,7 @@ async function behindLocks(context: Context, id: string) {
     const task = await tx.tasks.byId(workspaceId, seen.task_id);
     return { handoff: await handoffOf(context, id), task, claim: undefined };
   }
-  if (seen.namespace !== null) await tx.scopes.alone([seen.namespace]);
+  if (seen.claim_id !== null) await tx.scopes.alone(workspaceId);
   const [claim] = await tx.scopes.byIds(workspaceId, [seen.claim_id ?? ""]);
   return { handoff: await handoffOf(context, id), task: undefined, claim };
 }

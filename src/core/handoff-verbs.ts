@@ -36,7 +36,6 @@ export interface HandoffRow extends StoredHandoff {
   readonly content: string | null;
   readonly scope: string | null;
   readonly intent: string | null;
-  readonly namespace: string | null;
   /** The end of the lease that is offered; 0 where it is nobody's any more, or is to be cancelled. */
   readonly lease_ends_at: number;
   /** The ends of the sessions; null where silence ends none, 0 where it has ended. */

@@ -64,9 +64,11 @@ async function looked(context: Context, { wanted, row, asker, overrules }: Claim
     }
     if (!isRenewal(own.get(each.scope.key), each)) fresh.push(each);
   }
-  // What is held already needs no place in line.
-  if (!overrules && fresh.length > 0) conflicts.push(...(await ahead(context, fresh, asker)));
-  const inTheWay = await withoutFreePlaces(context, conflicts);
+  // A place may be free all the same. What is held already needs no place in line; and who is in line and can't have it yet
+  // needs no more to be told.
+  let inTheWay = await withoutFreePlaces(context, conflicts);
+  const asks = !overrules && fresh.length > 0 && (inTheWay.length === 0 || asker.ticket === null);
+  if (asks) inTheWay = await withoutFreePlaces(context, [...conflicts, ...(await ahead(context, fresh, asker))]);
   if (inTheWay.length > 0) return { own, dead: [], conflicts: inTheWay };
   // A heartbeat or a release of these may be under way.
   const seqs = [...own.values()].map(({ seq }) => seq);

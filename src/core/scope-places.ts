@@ -1,8 +1,7 @@
 import type { Scope } from "../contract/scope.js";
 import { SCOPE_KINDS } from "../contract/scope-kind.js";
 import { grouped } from "./grouped.js";
-import type { Looking } from "./line-tickets.js";
-import type { Conflict } from "./scope-conflicts.js";
+import type { Conflict, Looking } from "./scope-conflicts.js";
 import { isPattern } from "./scope-keys.js";
 import type { Wanted } from "./scope-names.js";
 import type { ScopeClaimRow } from "./scope-rows.js";
@@ -44,9 +43,12 @@ export async function withoutFreePlaces(looking: Looking, conflicts: readonly Co
 
 function takesPlace({ wanted, holder }: Conflict): boolean {
   const alone = wanted.mode === "exclusive" && holder.mode === "exclusive";
-  // Of a kind of the workspace's own the name alone is known here; trees have no row to be found.
-  const mayHave = SCOPE_KINDS.get(wanted.scope.kind.name)?.shape !== "tree" && !isPattern(wanted.scope.key);
-  return alone && holder.key === wanted.scope.key && mayHave;
+  return alone && holder.key === wanted.scope.key && mayHavePlaces(wanted.scope);
+}
+
+/** Of a kind of the workspace's own the name alone may be known; a tree has no places to be found. */
+export function mayHavePlaces({ kind, key }: Wanted["scope"]): boolean {
+  return SCOPE_KINDS.get(kind.name)?.shape !== "tree" && !isPattern(key);
 }
 
 const at = ({ namespace, scope }: Wanted) => ({ namespace, key: scope.key });

@@ -218,6 +218,17 @@ describe("the line for a place (R35, R36)", () => {
     const [first, second] = [await wait(cat), await wait(dan)];
     await places(3);
     expect([await stateOf(cat, first), await stateOf(dan, second)]).toEqual(["offered", "waiting"]);
+    await places(5);
+    expect(await stateOf(dan, second)).toBe("offered");
+  });
+
+  test("two places at once are offered to two", async () => {
+    await places(2);
+    await claim(ann);
+    await claim(ben);
+    const [first, second] = [await wait(cat), await wait(dan)];
+    await places(4);
+    expect([await stateOf(cat, first), await stateOf(dan, second)]).toEqual(["offered", "offered"]);
   });
 
   test("who waits for more than the place takes one of them, not all", async () => {

@@ -19,7 +19,7 @@ const COLUMNS = [
   "state",
 ] as const;
 const INSERT = insertInto("handoffs", COLUMNS);
-const SELECT = `SELECT h.*, f.name AS from_name, r.name AS to_name, x.content, c.scope, c.intent, c.namespace,
+const SELECT = `SELECT h.*, f.name AS from_name, r.name AS to_name, x.content, c.scope, c.intent,
   CASE WHEN h.claim_id IS NOT NULL THEN CASE WHEN c.ended_at IS NULL THEN c.lease_until ELSE 0 END
     WHEN t.status = 'claimed' AND t.lease_id = h.lease_id AND t.cancel_requested = 0 THEN t.lease_until
     ELSE 0 END AS lease_ends_at,
