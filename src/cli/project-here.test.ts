@@ -13,6 +13,8 @@ const NARROWED = [
   "get_presence",
   "list_heads",
   "list_events",
+  "list_handoffs",
+  "list_scope_capacities",
 ];
 
 test("of every operation that takes a project it is known whether commands say the one of the repository around (R64)", () => {

@@ -21,6 +21,8 @@ export type Noun =
   | "step"
   | "item"
   | "past"
+  | "handoff"
+  | "places"
   | "wait"
   | "yield"
   | "present";
@@ -136,6 +138,22 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     time("SINCE", "claimed_at"),
     time("ENDED", "ended_at"),
     field("HOW", "ended_how"),
+  ],
+  places: [
+    flexible("SCOPE", "scope"),
+    field("CAPACITY", "capacity"),
+    field("TAKEN", "taken"),
+    field("FREE", "free"),
+    field("PROJECT", "project_id"),
+  ],
+  handoff: [
+    field("ID", "id"),
+    field("FROM", "from_agent_name"),
+    field("TO", "to_agent_name"),
+    flexible("INTENT", "intent"),
+    flexible("NOTE", "note"),
+    field("STATE", "state"),
+    left("remaining_ms"),
   ],
   wait: [
     field("WHO", "agent_name"),

@@ -134,7 +134,12 @@ function whyStopped(reason: unknown): string {
  */
 function variablesFor({ claims, sessionId }: HeldScopes): Record<string, string> {
   const counters = new Set(
-    claims.map(({ kind, project_id }) => (SCOPE_KINDS.get(kind)?.reach === "workspace" ? "" : project_id)),
+    claims.map(({ kind, project_id }) => {
+      const known = SCOPE_KINDS.get(kind);
+      // Whose a workspace's own kind is, isn't known here: its fence stands by itself.
+      if (known === undefined) return `kind ${kind}`;
+      return known.reach === "workspace" ? "" : project_id;
+    }),
   );
   return {
     ...(counters.size === 1 ? { DIBS_FENCE: String(Math.max(...claims.map(({ fence }) => fence))) } : {}),

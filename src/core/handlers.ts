@@ -1,12 +1,15 @@
 import type { z } from "zod";
 import type { OperationName, Operations } from "../contract/operations.js";
 import * as agents from "./agents.js";
+import * as capacities from "./capacities.js";
 import * as claiming from "./claiming.js";
 import * as claimsTable from "./claims-table.js";
 import { complete_task } from "./completion.js";
 import type { Handler } from "./context.js";
 import * as delegations from "./delegations.js";
 import * as dependencies from "./dependency-edits.js";
+import { accept_handoff, decline_handoff } from "./handoff-answers.js";
+import * as handoffs from "./handoffs.js";
 import * as heads from "./head-reports.js";
 import { judge_task } from "./judging.js";
 import { ack_notices } from "./notices.js";
@@ -76,6 +79,13 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   release_scopes: scopeKeeping.release_scopes,
   check_scope: scopes.check_scope,
   list_scope_history: scopes.list_scope_history,
+  set_scope_capacity: capacities.set_scope_capacity,
+  list_scope_capacities: capacities.list_scope_capacities,
+  handoff_task: handoffs.handoff_task,
+  handoff_claim: handoffs.handoff_claim,
+  list_handoffs: handoffs.list_handoffs,
+  accept_handoff,
+  decline_handoff,
   list_waits: waits.list_waits,
   get_wait: taking.get_wait,
   accept_wait: taking.accept_wait,

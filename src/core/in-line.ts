@@ -2,12 +2,14 @@ import { isBefore, isOffered } from "./line-order.js";
 import { conflictOf, heldInTheWay, type InLine, ticketsNear, waitingOf } from "./line-tickets.js";
 import type { Conflict, Looking } from "./scope-conflicts.js";
 import type { Wanted } from "./scope-names.js";
+import { withoutFreePlaces } from "./scope-places.js";
 import { awaitedBy, waitingFor } from "./wait-graph.js";
 import type { WaitRow } from "./wait-rows.js";
 
 /** What is in the way of a request: what others hold, what is offered to them, and who is before it in line. */
 export async function inTheWayOf(looking: Looking, wanted: readonly Wanted[], asker: InLine): Promise<Conflict[]> {
-  return [...(await heldInTheWay(looking, wanted, asker)), ...(await ahead(looking, wanted, asker))];
+  const held = await heldInTheWay(looking, wanted, asker);
+  return withoutFreePlaces(looking, [...held, ...(await ahead(looking, wanted, asker))]);
 }
 
 /**

@@ -3,6 +3,7 @@ import { type Asker, type Conflict, type Found, isInTheWay, type Looking, lookAr
 import { indexKey } from "./scope-keys.js";
 import { nearTo, type Wanted } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
+import { withoutFreePlaces } from "./scope-places.js";
 import type { ScopeClaimRow } from "./scope-rows.js";
 import type { WaitedName, WaitRow } from "./wait-rows.js";
 
@@ -65,7 +66,8 @@ export function collide(name: Pick<WaitedName, "key" | "mode">, { scope, mode }:
 /** What others hold, or are offered: only these let go of it. */
 export async function hardInTheWay(looking: Looking, wanted: readonly Wanted[], asker: InLine): Promise<Conflict[]> {
   const offered = (await ticketsNear(looking, wanted, asker)).filter(({ wait }) => isOffered(wait, looking.nowMs));
-  return [...(await heldInTheWay(looking, wanted, asker)), ...offered.map((met) => conflictOf(met, looking.nowMs))];
+  const held = await heldInTheWay(looking, wanted, asker);
+  return withoutFreePlaces(looking, [...held, ...offered.map((met) => conflictOf(met, looking.nowMs))]);
 }
 
 export async function heldInTheWay(looking: Looking, wanted: readonly Wanted[], asker: InLine): Promise<Conflict[]> {
@@ -96,6 +98,7 @@ export function asHolder(wait: WaitRow, name: WaitedName, nowMs: number): ScopeC
     holder_agent: wait.agent_id ?? "",
     holder_session: wait.session_id ?? "",
     nested: 0,
+    hops: 0,
     fence: 0,
     claimed_at: asked_at,
     lease_seconds: null,

@@ -6,6 +6,7 @@ import { askerOf, collide, heldInTheWay, wantedBy } from "./line-tickets.js";
 import { indexKey } from "./scope-keys.js";
 import { nearTo, type Wanted } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
+import { mayHavePlaces, withoutFreePlaces } from "./scope-places.js";
 import type { Tx } from "./store.js";
 import { iso } from "./task-view.js";
 import type { StoredWait, WaitEnd, WaitedName, WaitRow } from "./wait-rows.js";
@@ -76,7 +77,7 @@ export async function serveLine(tx: Tx): Promise<boolean> {
     for (const wait of await waitingFor(tx, freed)) {
       // Of a hundred who want the same the others needn't be asked about.
       const late = namesOf(wait).some((name) =>
-        taken.some((each) => each.namespace === name.namespace && collide(name, each)),
+        taken.some((each) => each.namespace === name.namespace && collide(name, each) && !mayBoth(name, each)),
       );
       if (!late && (await offerIfFree(tx, wait))) taken.push(...wantedBy(wait));
     }
@@ -84,6 +85,9 @@ export async function serveLine(tx: Tx): Promise<boolean> {
   }
   return offered;
 }
+
+/** Two may have one name where it has places. */
+const mayBoth = (name: WaitedName, { scope }: Wanted) => name.key === scope.key && mayHavePlaces(scope);
 
 async function waitingFor(tx: Tx, freed: Tx["freed"]): Promise<WaitRow[]> {
   const found = new Map<number, WaitRow>();
@@ -103,8 +107,10 @@ async function waitingFor(tx: Tx, freed: Tx["freed"]): Promise<WaitRow[]> {
 export async function offerIfFree(tx: Tx, wait: WaitRow): Promise<boolean> {
   const looking = { tx, nowMs: tx.nowMs, workspaceId: wait.workspace_id };
   const [wanted, asker] = [wantedBy(wait), askerOf(wait)];
-  if ((await heldInTheWay(looking, wanted, asker)).length > 0) return false;
-  if ((await ahead(looking, wanted, asker)).length > 0) return false;
+  const held = await heldInTheWay(looking, wanted, asker);
+  if ((await withoutFreePlaces(looking, held)).length > 0) return false;
+  const both = [...held, ...(await ahead(looking, wanted, asker))];
+  if ((await withoutFreePlaces(looking, both)).length > 0) return false;
   const untilMs = tx.nowMs + OFFER_MS;
   await tx.waits.offer(wait.seq, untilMs);
   await lineEvent(tx, "scope.offered", wait, { offer_expires_at: iso(untilMs) }, null);

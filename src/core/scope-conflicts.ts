@@ -24,6 +24,8 @@ export interface Conflict {
   /** The claim; of a ticket that is before the asker what it wants, in the same form. */
   readonly holder: ScopeClaimRow;
   readonly wait?: WaitRow;
+  /** Where it isn't that they overlap. */
+  readonly reason?: string;
 }
 
 /** When the claim ends by the clock, ms: the earlier of the lease it lives by and its session. */
@@ -121,7 +123,7 @@ export function scopeConflict(
         requested: conflict.wanted.scope.text,
         also_requested: also,
         holder: scopeClaimView(conflict.holder, context.nowMs),
-        reason: reasonOf(conflict),
+        reason: conflict.reason ?? reasonOf(conflict),
       })),
       conflicts_count: inTheWay.length,
       next: nextMoves(conflicts, place),

@@ -116,7 +116,7 @@ export const list_waits: Handler<Input<"list_waits">> = async (context, input) =
   const page = pageOf("waits", input);
   const project = input.project_id === undefined ? null : await projectOf(context, input.project_id);
   const scope =
-    input.scope === undefined ? null : scopeOf(input.scope, project ?? (await projectOf(context, undefined)));
+    input.scope === undefined ? null : scopeOf(context, input.scope, project ?? (await projectOf(context, undefined)));
   const namespace = scope && namespaceOf(context, scope, project ?? (await projectOf(context, undefined)));
   const filter: WaitFilter = {
     ...(project ? { projectId: project.id } : {}),

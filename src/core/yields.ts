@@ -99,7 +99,7 @@ async function narrow(context: Context, claim: ScopeClaimRow, texts: readonly st
   const project = await context.project(claim.project_id);
   if (!project) throw new Error(`Project ${claim.project_id} of claim ${claim.id} is not there.`);
   const wanted: Wanted[] = texts.map((text) => ({
-    scope: scopeOf(text, project),
+    scope: scopeOf(context, text, project),
     mode: claim.mode,
     namespace: claim.namespace,
   }));

@@ -2,6 +2,7 @@ import type { OperationName } from "dibs/contract";
 import { proofOf, whoOf } from "./callers.js";
 import type { Expected } from "./expected.js";
 import { type Family, familyOf } from "./families.js";
+import { HANDOFF_CALLS } from "./handoff-calls.js";
 import type { Task, Who } from "./records.js";
 import { snapshot } from "./shown.js";
 import { type Args, assignee, atMs, type CallKind, given, holding, idsOf, one, type Scene, when } from "./subjects.js";
@@ -194,6 +195,7 @@ export const CALLS = {
       return { status: 201, ...one(s, s.scene.rules.delegate(s.who, s.task, s.proof, part, s.args.text)) };
     },
   },
+  ...HANDOFF_CALLS,
   depend: {
     name: "add_dependencies",
     input: (s) => ({ task_id: s.task.id, depends_on: idsOf(s) ?? [s.task.id] }),
@@ -246,6 +248,16 @@ export function prepare(scene: Scene, step: CallStep): Prepared | undefined {
     family,
     title: `task ${scene.calls}`,
   };
+  if (kind.sense?.(subject) === false) return undefined;
+  Object.assign(subject, kind.aims?.(subject));
   const { name, role = "worker", sessionless = false } = kind;
-  return { name, role, who, family, sessionless, input: kind.input(subject), predict: () => kind.predict(subject) };
+  return {
+    name,
+    role,
+    who: subject.who,
+    family,
+    sessionless,
+    input: kind.input(subject),
+    predict: () => kind.predict(subject),
+  };
 }

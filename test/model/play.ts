@@ -182,10 +182,12 @@ export class Play {
       const least = this.#rules.nowMs + (session.ttlMs ?? 0);
       same([body.state, endsAtMs >= least && endsAtMs <= session.endsAtMs], ["open", true]);
     }
-    if (!expected.tasks) return;
-    const shown = (expected.many ? body.tasks : [body.task ?? body]) as Shown[];
-    same(shown.length, expected.tasks.length);
-    for (const [at, snap] of expected.tasks.entries()) this.#compare.task(snap, shown[at] as Shown);
+    if (expected.tasks) {
+      const shown = (expected.many ? body.tasks : [body.task ?? body]) as Shown[];
+      same(shown.length, expected.tasks.length);
+      for (const [at, snap] of expected.tasks.entries()) this.#compare.task(snap, shown[at] as Shown);
+    }
+    if (expected.offer) this.#compare.offer(expected.offer, body as Body<"handoff_task">);
   }
 
   /** A session's heartbeat answers for each thing it holds and for each it lost (R9). */
@@ -255,8 +257,10 @@ export class Play {
   }
 
   async #compareQueue(): Promise<void> {
-    const [ready, claims] = await Promise.all([this.#ask("list_tasks", { ready: true }), this.#ask("list_claims", {})]);
+    const asked = [this.#ask("list_claims", {}), this.#ask("list_handoffs", { whose: "all" })] as const;
+    const [ready, claims, offers] = await Promise.all([this.#ask("list_tasks", { ready: true }), ...asked]);
     same(ids(ready), ids(this.#rules.queue()));
+    same(ids(offers), ids(this.#rules.offers.filter((offer) => this.#rules.stands(offer))));
     const held = this.#rules.tasks.filter((task) => task.live);
     same(
       claims.map((claim) => [claim.lease_id, claim.remaining_ms]),

@@ -1,6 +1,7 @@
 import type { OperationName } from "dibs/contract";
 import type { Expected } from "./expected.js";
 import type { Family } from "./families.js";
+import type { Offer } from "./handoffs.js";
 import type { Agent, Proof, Task, Who } from "./records.js";
 import type { Rules } from "./rules.js";
 import { snapshot } from "./shown.js";
@@ -44,6 +45,9 @@ export interface Subject {
   /** Tasks named beside it; undefined where none are. */
   readonly others: Task[] | undefined;
   readonly family: Family;
+  /** The offer that is answered, and whom one is for; chosen before calls of the same instant add to them. */
+  readonly offer?: Offer;
+  readonly to?: Offer["to"];
   /** For a task that is made. */
   readonly title: string;
 }
@@ -53,6 +57,10 @@ export interface CallKind {
   /** It needs no task to speak of. */
   readonly record?: true;
   readonly sessionless?: true;
+  /** Who calls, and about what, where chance alone would seldom meet the one who may. */
+  aims?(subject: Subject): Partial<Pick<Subject, "who" | "task" | "proof" | "offer" | "to">>;
+  /** Whether there is something that it could speak of. */
+  sense?(subject: Subject): boolean;
   input(subject: Subject): Record<string, unknown>;
   predict(subject: Subject): Expected;
 }

@@ -2,6 +2,7 @@ import type { ScopeKey } from "../../contract/scope.js";
 import { indexKey } from "../../core/scope-keys.js";
 import type { ScopeClaimRow, ScopeVerbs } from "../../core/scope-rows.js";
 import type { SqlValue } from "../driver.js";
+import { capacities } from "./capacities.js";
 import { after, type Db, done } from "./db.js";
 import { parking } from "./parking.js";
 
@@ -62,6 +63,7 @@ export function scopeVerbs(db: Db): ScopeVerbs {
     ofTask: (task) => own("c.task_id = ? AND c.ended_at IS NULL", task.id),
     ...listing(db),
     ...parking(db),
+    ...capacities(db),
     due: (nowMs, limit) =>
       db.all<ScopeClaimRow>(
         `${HELD} WHERE c.seq IN (SELECT q.seq FROM scope_claims q
