@@ -1,6 +1,7 @@
 // biome-ignore-all lint/a11y/noRedundantRoles: on a phone rows are laid out as blocks, which loses the implied roles.
 import { Countdown } from "./countdown.js";
 import { type ShownRow, useDepartures } from "./departures.js";
+import { HoldsList } from "./holds-list.js";
 import { Age, Moment } from "./moment.js";
 import { Command, Nothing, Panel } from "./panel.js";
 import { shortId } from "./short-id.js";
@@ -24,6 +25,7 @@ export function ClaimsPanel({ snapshot, stale }: { snapshot: Snapshot; stale: bo
       stale={stale}
       className="md:max-lg:col-span-2 lg:row-span-2"
     >
+      <HoldsList snapshot={snapshot} />
       {rows.length === 0 ? (
         <NobodyHoldsAnything snapshot={snapshot} />
       ) : (

@@ -4,6 +4,7 @@ import { LeaseLengths } from "./lease-lengths.js";
 import { TaskTitles } from "./task-titles.js";
 
 export type Claim = Output<"list_claims">[number];
+export type Hold = Output<"list_holds">[number];
 export type Task = Output<"list_tasks">[number];
 
 /** A number that is exact up to a bound and "at least" beyond it. */
@@ -24,6 +25,7 @@ export interface HeldRow extends Claim {
 export interface Snapshot {
   readonly held: readonly HeldRow[];
   readonly moreHeld: boolean;
+  readonly holds: readonly Hold[];
   readonly ready: readonly Task[];
   readonly readyCount: Count;
   /** The newest first. */
@@ -48,6 +50,7 @@ export interface QueueCounts {
 export const dibs = new Dibs({ url: location.origin, retry: { attempts: 1 }, attemptTimeoutMs: 8_000 });
 
 const SHOWN_CLAIMS = 500;
+const SHOWN_HOLDS = 100;
 const SHOWN_READY = 100;
 const SHOWN_BLOCKED = 10;
 const tail = new EventTail(dibs, 60);
@@ -56,8 +59,9 @@ const titles = new TaskTitles(dibs);
 
 /** Asks the server for the present. Throws `DibsError`. */
 export async function loadSnapshot(signal: AbortSignal): Promise<Snapshot> {
-  const [claims, ready, events] = await Promise.all([
+  const [claims, holds, ready, events] = await Promise.all([
     dibs.call("list_claims", { limit: SHOWN_CLAIMS }, { signal }),
+    dibs.listHolds({ limit: SHOWN_HOLDS }, { signal }),
     dibs.call("list_tasks", { ready: true, limit: SHOWN_READY }, { signal }),
     tail.newest(signal),
   ]);
@@ -77,6 +81,7 @@ export async function loadSnapshot(signal: AbortSignal): Promise<Snapshot> {
       .map((claim) => ({ ...claim, deadlineMs: receivedAtMs + claim.remaining_ms }))
       .sort((a, b) => b.claimed_at.localeCompare(a.claimed_at) || b.id.localeCompare(a.id)),
     moreHeld: claims.nextCursor !== undefined,
+    holds,
     ready: ready.body,
     readyCount: { value: ready.body.length, more: ready.nextCursor !== undefined },
     events,

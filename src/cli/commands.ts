@@ -3,6 +3,7 @@ import { brief } from "./brief-task.js";
 import { dependencyCommands } from "./dependency-commands.js";
 import { evidenceCommands } from "./evidence-commands.js";
 import type { FromGit } from "./from-git.js";
+import { holdCommands } from "./hold-commands.js";
 import { planCommands } from "./plan-commands.js";
 import { recurrenceCommands } from "./recurrence-commands.js";
 import type { Noun } from "./rows.js";
@@ -228,6 +229,7 @@ export const commands: readonly CommandRow[] = [
   },
   ...recurrenceCommands,
   ...scopeCommands,
+  ...holdCommands,
   { words: "workspace show", operation: "get_workspace", examples: ["dibs workspace show"] },
   {
     words: "workspace set",
@@ -260,6 +262,7 @@ export const groups: Readonly<Record<string, string>> = {
   agent: "Agents and their keys.",
   session: "Sessions: who works, and holds what it claimed.",
   project: "Projects: a queue of its own per repository.",
+  hold: "Holds: freeze a scope or a project until a time.",
   scope: "Scopes: announce what you are about to touch.",
   recur: "Recurring tasks: one at every tick of a clock.",
   workspace: "The workspace and its settings.",

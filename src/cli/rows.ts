@@ -20,6 +20,7 @@ export type Noun =
   | "plan"
   | "step"
   | "item"
+  | "hold"
   | "past";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -125,6 +126,15 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     left("remaining_ms"),
     field("CLAIM", "claim_id"),
   ],
+  hold: [
+    field("ID", "id"),
+    { title: "FROZEN", flexible: true, text: (row) => textOf(row.scope ?? "(the project)") },
+    field("PROJECT", "project_id"),
+    flexible("REASON", "reason"),
+    field("WHO", "agent_name"),
+    time("UNTIL", "expires_at"),
+    left("remaining_ms"),
+  ],
   past: [
     flexible("SCOPE", "scope"),
     field("MODE", "mode"),
@@ -169,6 +179,7 @@ export function statusOf(row: Row): string {
   if (row.lapsed === true && row.status === "open") return "open (lapsed)";
   if (row.stalled === true) return `${row.status} (stalled)`;
   if (row.status === "open" && (row.blocked === true || Number(row.blocked_by_count) > 0)) return "open (blocked)";
+  if (row.status === "open" && row.frozen === true) return "open (frozen)";
   if (row.status === "open" && row.ready === false) return "open (scheduled)";
   if (row.cancel_requested === true) return `${row.status} (cancel?)`;
   return textOf(row.status);

@@ -103,6 +103,12 @@ export const ERRORS = {
       next: next(),
     }),
   ),
+  frozen: row(409, conflict, true, "A hold keeps it from being claimed now.", () =>
+    z.object({
+      holds: z.array(z.record(z.string(), z.unknown()).describe("What freezes it, why, until when.")),
+      next: next(),
+    }),
+  ),
   verdict_required: row(
     409,
     conflict,

@@ -2,6 +2,7 @@ import { agentOperations } from "./agent.js";
 import { claimOperations } from "./claim.js";
 import { delegationOperations } from "./delegation.js";
 import { dependencyOperations } from "./dependency.js";
+import { holdOperations } from "./hold.js";
 import { noticeOperations } from "./notice.js";
 import type { Operation } from "./operation.js";
 import { planOperations } from "./plan.js";
@@ -26,6 +27,7 @@ export const operations = {
   ...recurrenceOperations,
   ...claimOperations,
   ...scopeOperations,
+  ...holdOperations,
   ...sessionOperations,
   ...noticeOperations,
   ...agentOperations,

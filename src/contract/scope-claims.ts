@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { claimRow } from "./claim-row.js";
 import { cursor, id, leaseSeconds, limit, projectId, visibleText } from "./fields.js";
+import { holdRow } from "./hold.js";
 import { notices } from "./notice.js";
 import { defineOperation } from "./operation.js";
 import { scopeMode as mode, oneScope, SCOPES_MAX, scopesWanted, scopeText } from "./scope-fields.js";
@@ -41,7 +42,7 @@ export const scopeOperations = {
         task_id: id("a task you hold").optional().describe("They live by its lease, and end with it."),
       }),
     output: () => z.object({ claims: z.array(claimed), notices }),
-    errors: ["not_found", "invalid_scope", "scope_conflict", "lease_lost", "limit_exceeded"],
+    errors: ["not_found", "invalid_scope", "frozen", "scope_conflict", "lease_lost", "limit_exceeded"],
     role: "worker",
     effect: "write",
     status: 201,
@@ -89,6 +90,7 @@ export const scopeOperations = {
         free: z.boolean().describe("It would be granted."),
         held: z.boolean().describe("By the asking session."),
         conflicts: z.array(claimRow),
+        holds: z.array(holdRow).describe("What freezes it."),
       }),
     errors: ["not_found", "invalid_scope"],
     role: "worker",

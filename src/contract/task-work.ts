@@ -2,6 +2,7 @@ import { z } from "zod";
 import { claimRow } from "./claim-row.js";
 import { said } from "./evidence.js";
 import { json, leaseProof, leaseSeconds, text, visibleText, whole } from "./fields.js";
+import { holdRow } from "./hold.js";
 import { notices } from "./notice.js";
 import { defineOperation } from "./operation.js";
 import { byTask, claimFilter, claimOptions, task, WORK_STATE, withReason } from "./task.js";
@@ -11,8 +12,9 @@ const holding = { ...byTask, ...leaseProof } as const;
 const skipped = z.object({
   id: z.string(),
   content: z.string(),
-  code: z.literal("scope_conflict"),
+  code: z.enum(["scope_conflict", "frozen"]),
   holder: claimRow.nullable().describe("Who holds a scope of it."),
+  hold: holdRow.nullable().describe("What freezes it."),
 });
 
 /** The life of a claim: taking, keeping and ending it. */
@@ -34,7 +36,9 @@ export const taskWorkOperations = {
       z.object({
         task: task.nullable().optional(),
         tasks: z.array(task).optional(),
-        skipped: z.array(skipped).describe("Ready tasks that came first and whose scopes aren't free, at most ten."),
+        skipped: z
+          .array(skipped)
+          .describe("What came first and is frozen or has scopes that aren't free, at most ten."),
         skipped_count: z.number().describe("How many they are, counted to 1,000."),
         notices,
       }),
@@ -67,6 +71,7 @@ export const taskWorkOperations = {
       "task_blocked",
       "task_delegated",
       "task_assigned",
+      "frozen",
       "scope_conflict",
       "reason_required",
       "lease_lost",

@@ -5,6 +5,10 @@ import { viewOf, viewsOf } from "./blockers.js";
 import { roomFor } from "./claim-limit.js";
 import { AskAgain, type Context, type Handler, type Reply } from "./context.js";
 import { record } from "./events.js";
+import { refuseFrozen } from "./frozen.js";
+import { sleepsFrozen, wakeAllowed } from "./frozen-queue.js";
+import { behindHold } from "./hold-rows.js";
+import { holdView } from "./hold-view.js";
 import { roleAtLeast } from "./identity.js";
 import { endByForce, holds, leaseSecondsOf, notifyLost, renew } from "./leases.js";
 import { noticesOf } from "./notices.js";
@@ -40,8 +44,13 @@ export const claim_next_task: Handler<Input<"claim_next_task">> = async (context
   if (context.tx.parked) await wakeOwn(context);
   let passed = context.tx.parked;
   while (granted.length < room) {
+    if (passed) await wakeAllowed(context, filter);
     const row = await nextTask(context, filter);
     if (!row) break;
+    if (await sleepsFrozen(context, row)) {
+      passed = true;
+      continue;
+    }
     const conflicts = row.scoped === 1 ? await inTheWayOf(context, row) : [];
     if (conflicts.length === 0) granted.push(await grantWithScopes(context, row, leaseSeconds));
     else {
@@ -66,14 +75,21 @@ const NOTHING_SKIPPED = { skipped: [], skipped_count: 0 };
 const SKIPPED_SHOWN = 10;
 const SKIPPED_COUNTED = 1_000;
 
-/** What came first and was passed over because its scopes aren't free (R16). */
+/** What came first and was passed over because it is frozen, or its scopes aren't free (R16, R41). */
 async function skippedBy(context: Context, filter: QueueFilter, before: TaskRow | undefined) {
   const { scopes } = context.tx;
   const { rows, count } = await scopes.passedOver(filter, before, { shown: SKIPPED_SHOWN, counted: SKIPPED_COUNTED });
   const claims = new Map((await scopes.bySeqs(rows.map((row) => row.parked_by))).map((claim) => [claim.seq, claim]));
+  const holds = new Map((await context.holds()).map((hold) => [behindHold(hold), hold]));
   const skipped = rows.map(({ id, content, parked_by }) => {
-    const holder = claims.get(parked_by);
-    return { id, content, code: "scope_conflict", holder: holder ? scopeClaimView(holder, context.nowMs) : null };
+    const [holder, hold] = [claims.get(parked_by), holds.get(parked_by)];
+    return {
+      id,
+      content,
+      code: parked_by < 0 ? "frozen" : "scope_conflict",
+      holder: holder ? scopeClaimView(holder, context.nowMs) : null,
+      hold: hold ? holdView(hold, context.nowMs) : null,
+    };
   });
   return { skipped, skipped_count: count };
 }
@@ -142,6 +158,7 @@ async function takeOver(
   }
   requireReason(reason);
   await roomFor(context, 1);
+  await refuseFrozen(context, row);
   await refuseTaken(context, row);
   await context.holder();
   const place = queuePlace(row, context.nowMs);

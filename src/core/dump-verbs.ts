@@ -26,6 +26,7 @@ export const TABLES: readonly Table[] = [
   { name: "context_versions", order: ["seq"], parts: true },
   { name: "task_scopes", order: ["task_seq", "place"], parts: true },
   { name: "scope_claims", order: ["seq"], parts: true },
+  { name: "holds", order: ["seq"], parts: true },
   { name: "scope_fences", order: ["namespace"], parts: false },
   { name: "comments", order: ["seq"], parts: true },
   { name: "links", order: ["seq"], parts: true },

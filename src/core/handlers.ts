@@ -8,6 +8,7 @@ import type { Handler } from "./context.js";
 import * as delegations from "./delegations.js";
 import * as dependencies from "./dependency-edits.js";
 import * as heads from "./head-reports.js";
+import * as holds from "./holds.js";
 import { judge_task } from "./judging.js";
 import { ack_notices } from "./notices.js";
 import * as planViews from "./plan-view.js";
@@ -71,6 +72,9 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   release_scopes: scopeKeeping.release_scopes,
   check_scope: scopes.check_scope,
   list_scope_history: scopes.list_scope_history,
+  place_hold: holds.place_hold,
+  list_holds: holds.list_holds,
+  lift_hold: holds.lift_hold,
   list_claims: claimsTable.list_claims,
   count_claims: claimsTable.count_claims,
   list_events: notes.list_events,

@@ -1,6 +1,7 @@
 import { DibsError } from "../contract/errors.js";
 import { blockedByOthers, delegatedToOthers } from "./blockers.js";
 import type { Context } from "./context.js";
+import { frozen, frozenBy } from "./frozen.js";
 import { quoted } from "./quoted.js";
 import { judgementOf } from "./required-verdict.js";
 import type { TaskRow } from "./rows.js";
@@ -24,6 +25,8 @@ export async function refusalToClaim(context: Context, row: TaskRow): Promise<Di
     });
   }
   if (state.blocked) return blockedByOthers(context, row);
+  const holds = await frozenBy(context, row);
+  if (holds.length > 0) return frozen(context, quoted(row), holds);
   if (row.assigned_to !== "" && row.assigned_to !== context.agent.id) {
     const assignee = await context.tx.agents.byId(context.workspaceId, row.assigned_to);
     return new DibsError("task_assigned", `${quoted(row)} is assigned to ${assignee?.name ?? row.assigned_to}.`, {

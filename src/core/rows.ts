@@ -130,7 +130,10 @@ export interface TaskRow {
   context_version: number;
   /** 1 when it declares scopes, or some are claimed for it. */
   scoped: number;
-  /** The claim of a name that it met, until which has ended it sleeps; by its sequence number. */
+  /**
+   * The claim of a name that it met, until which has ended it sleeps, by its sequence number; or the hold, by the same
+   * below zero.
+   */
   parked_by: number | null;
   state: string | null;
   // The lease: written by the leases' verbs only.

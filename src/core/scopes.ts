@@ -4,6 +4,8 @@ import type { Operations } from "../contract/operations.js";
 import { roomForAll } from "./claim-limit.js";
 import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
+import { frozenNames, refuseFrozenNames } from "./frozen.js";
+import { holdView } from "./hold-view.js";
 import { holds, leaseSecondsOf } from "./leases.js";
 import { noticesOf } from "./notices.js";
 import { projectOf } from "./projects.js";
@@ -54,7 +56,7 @@ interface Claiming extends Pick<ScopeGrant, "project" | "intent" | "leaseSeconds
 /** The way to a lease on a name: locks, then the look at who is in the way, then the grants. Throws `scope_conflict`. */
 async function claimAll(context: Context, wanted: readonly Wanted[], how: Claiming): Promise<GrantedScope[]> {
   const holder = how.row?.holder_session ?? context.session?.id ?? null;
-  const { own, dead } = await looked(context, wanted, how.row?.id ?? null, holder);
+  const { own, dead } = await looked(context, wanted, how, holder);
   const fresh = wanted.filter(({ scope }) => !own.has(scope.key));
   await roomForAll(context, fresh.length);
   // Decided: from here on it writes.
@@ -71,7 +73,8 @@ async function claimAll(context: Context, wanted: readonly Wanted[], how: Claimi
 }
 
 /** What of the names is the holder's already, locked, and what the clock has ended; throws where others are in the way. */
-async function looked(context: Context, wanted: readonly Wanted[], taskId: string | null, holder: string | null) {
+async function looked(context: Context, wanted: readonly Wanted[], how: Claiming, holder: string | null) {
+  const taskId = how.row?.id ?? null;
   const asker: Asker = { session: context.session, taskId };
   const conflicts: Conflict[] = [];
   const dead = new Map<number, ScopeClaimRow>();
@@ -86,6 +89,8 @@ async function looked(context: Context, wanted: readonly Wanted[], taskId: strin
       else if (isInTheWay(row, each, asker)) conflicts.push({ wanted: each, holder: row });
     }
   }
+  const fresh = wanted.filter(({ scope }) => !own.has(scope.key));
+  await refuseFrozenNames(context, fresh, how.project.id);
   if (conflicts.length > 0) throw scopeConflict(context, conflicts);
   // A heartbeat or a release of these may be under way.
   const seqs = [...own.values()].map(({ seq }) => seq);
@@ -153,7 +158,10 @@ export const check_scope: Handler<Input<"check_scope">> = async (context, input)
   const conflicts = live.filter((row) => isInTheWay(row, wanted, asker)).slice(0, CHECKED_MAX);
   const held = live.some((row) => row.holder_session === context.session?.id && row.key === wanted.scope.key);
   const rows = conflicts.map((row) => scopeClaimView(row, context.nowMs));
-  return { body: { scope: wanted.scope.text, mode: input.mode, free: rows.length === 0, held, conflicts: rows } };
+  const frozen = held ? [] : await frozenNames(context, [wanted], project.id);
+  const free = rows.length === 0 && frozen.length === 0;
+  const by = { conflicts: rows, holds: frozen.map((hold) => holdView(hold, context.nowMs)) };
+  return { body: { scope: wanted.scope.text, mode: input.mode, free, held, ...by } };
 };
 
 export const list_scope_history: Handler<Input<"list_scope_history">> = async (context, input) => {

@@ -4,6 +4,7 @@ import type { DependencyVerbs } from "./dependency-verbs.js";
 import type { DumpVerbs } from "./dump-verbs.js";
 import type { FamilyVerbs } from "./family-verbs.js";
 import type { HeadVerbs } from "./head-verbs.js";
+import type { HoldVerbs } from "./hold-rows.js";
 import type { PlanVerbs } from "./plan-verbs.js";
 import type { RecurrenceVerbs } from "./recurrence-verbs.js";
 import type { ScopeVerbs } from "./scope-rows.js";
@@ -74,7 +75,9 @@ export interface Tx {
   readonly shared: boolean;
   /** False when nothing is due by the clock; else it has to be looked up. */
   readonly mayBeDue: boolean;
-  /** Whether any task sleeps because of a claim of a name. */
+  /** Whether there may be a hold that nobody has recorded the end of. */
+  readonly frozen: boolean;
+  /** Whether any task sleeps because of a claim of a name, or a hold. */
   readonly parked: boolean;
   /** Rows written so far; a refusal must not have moved it. */
   readonly writes: number;
@@ -85,6 +88,7 @@ export interface Tx {
   readonly dependencies: DependencyVerbs;
   readonly families: FamilyVerbs;
   readonly scopes: ScopeVerbs;
+  readonly holds: HoldVerbs;
   readonly plans: PlanVerbs;
   readonly contexts: ContextVerbs;
   readonly heads: HeadVerbs;

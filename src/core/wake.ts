@@ -1,3 +1,4 @@
+import { lapseHolds } from "./holds.js";
 import { lapse } from "./leases.js";
 import { QUEUE, type SessionRow, type TaskRow, withChange } from "./rows.js";
 import { lapseScopes } from "./scope-leases.js";
@@ -30,6 +31,7 @@ export async function wake(tx: Tx, limit: number): Promise<Woken> {
     if (silent.length < SILENT_BATCH) break;
   }
   count += await makeDue(tx);
+  count += await lapseHolds(tx, limit);
   const lapsed = await tx.scopes.due(tx.nowMs, limit + 1);
   await lapseScopes(tx, lapsed.slice(0, limit));
   count += Math.min(lapsed.length, limit);

@@ -10,6 +10,7 @@ import { plans } from "./migrations/sqlite/007-plans.js";
 import { delegation } from "./migrations/sqlite/008-delegation.js";
 import { evidence } from "./migrations/sqlite/009-evidence.js";
 import { scopes } from "./migrations/sqlite/010-scopes.js";
+import { holds } from "./migrations/sqlite/011-holds.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
 import { BusyRetry } from "./sqlite-faults.js";
 
@@ -25,6 +26,7 @@ const MIGRATIONS: readonly string[] = [
   delegation,
   evidence,
   scopes,
+  holds,
 ];
 
 /**

@@ -8,6 +8,7 @@ import { plans } from "./migrations/postgres/005-plans.js";
 import { delegation } from "./migrations/postgres/006-delegation.js";
 import { evidence } from "./migrations/postgres/007-evidence.js";
 import { scopes } from "./migrations/postgres/008-scopes.js";
+import { holds } from "./migrations/postgres/009-holds.js";
 import { translatePostgresFault } from "./postgres-faults.js";
 import { PostgresPool } from "./postgres-pool.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
@@ -34,6 +35,8 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
   { sql: evidence, worksFor: 2 },
   // Code that knows no scopes would grant tasks without theirs.
   { sql: scopes, worksFor: 8 },
+  // Code that knows no holds would grant what is frozen.
+  { sql: holds, worksFor: 9 },
 ];
 
 /** Any number: whoever migrates holds it, so that nodes that start together migrate once. */

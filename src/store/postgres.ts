@@ -33,6 +33,7 @@ const BEGIN = `SELECT w.wall_ms, c.offset_ms, greatest(c.last_ms, (SELECT at FRO
   (SELECT min(expires_at) FROM sessions WHERE state = 'open' AND expires_at IS NOT NULL) AS session_ends_at,
   (SELECT min(next_at) FROM recurrences WHERE next_at IS NOT NULL) AS tick_at,
   (SELECT min(lease_until) FROM scope_claims WHERE ended_at IS NULL AND lease_until IS NOT NULL) AS scope_ends_at,
+  (SELECT min(expires_at) FROM holds WHERE ended_at IS NULL) AS hold_ends_at,
   EXISTS (SELECT 1 FROM tasks WHERE parked_by IS NOT NULL) AS parked
   FROM clock c, versions v, (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS wall_ms) w`;
 
@@ -55,6 +56,8 @@ interface Begun {
   readonly session_ends_at: number | null;
   readonly tick_at: number | null;
   readonly scope_ends_at: number | null;
+  /** When the first of the holds ends that nobody has recorded the end of. */
+  readonly hold_ends_at: number | null;
   readonly parked: boolean;
 }
 
@@ -144,9 +147,15 @@ class PostgresStore implements Store {
       othersVersion: begun.identities,
       othersQueueVersion: this.#transactions,
       shared: true,
-      mayBeDue: [begun.task_wakes_at, begun.session_ends_at, begun.tick_at, begun.scope_ends_at].some(
-        (at) => at !== null && at <= nowMs,
-      ),
+      mayBeDue: [
+        begun.task_wakes_at,
+        begun.session_ends_at,
+        begun.tick_at,
+        begun.scope_ends_at,
+        begun.hold_ends_at,
+      ].some((at) => at !== null && at <= nowMs),
+      // Who may place one reads it again.
+      frozen: begun.hold_ends_at !== null || wants.changesIdentities === true,
       parked: begun.parked,
       get writes() {
         return db.writes;

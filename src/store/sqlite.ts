@@ -89,6 +89,7 @@ function prepare(driver: SqliteDriver): void {
   });
 }
 
+const FROZEN = "SELECT 1 FROM holds WHERE ended_at IS NULL LIMIT 1";
 const PARKED = "SELECT 1 FROM tasks WHERE parked_by IS NOT NULL LIMIT 1";
 
 class SqliteStore implements Store {
@@ -160,6 +161,9 @@ class SqliteStore implements Store {
       othersQueueVersion: othersVersion,
       shared: false,
       mayBeDue: db.isDue(nowMs),
+      get frozen() {
+        return db.get(FROZEN) !== undefined;
+      },
       get parked() {
         return db.get(PARKED) !== undefined;
       },

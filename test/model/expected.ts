@@ -1,4 +1,4 @@
-import type { Session, Task } from "./records.js";
+import type { Hold, Session, Task } from "./records.js";
 import type { Snapshot } from "./shown.js";
 
 /** What an answer must be. */
@@ -9,4 +9,5 @@ export interface Expected {
   readonly none?: true;
   readonly opened?: { readonly session: Session; readonly resumed: boolean };
   readonly deleted?: Task;
+  readonly hold?: Hold;
 }

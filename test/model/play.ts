@@ -182,6 +182,10 @@ export class Play {
       const least = this.#rules.nowMs + (session.ttlMs ?? 0);
       same([body.state, endsAtMs >= least && endsAtMs <= session.endsAtMs], ["open", true]);
     }
+    if (expected.hold) {
+      expected.hold.id ??= String(body.id);
+      same([body.id, Date.parse(String(body.expires_at))], [expected.hold.id, expected.hold.endsAtMs]);
+    }
     if (!expected.tasks) return;
     const shown = (expected.many ? body.tasks : [body.task ?? body]) as Shown[];
     same(shown.length, expected.tasks.length);
@@ -257,6 +261,8 @@ export class Play {
   async #compareQueue(): Promise<void> {
     const [ready, claims] = await Promise.all([this.#ask("list_tasks", { ready: true }), this.#ask("list_claims", {})]);
     same(ids(ready), ids(this.#rules.queue()));
+    const holds = this.#rules.freezes.filter((hold) => this.#rules.isLive(hold));
+    same(ids(await this.#ask("list_holds", {})), ids(holds));
     const held = this.#rules.tasks.filter((task) => task.live);
     same(
       claims.map((claim) => [claim.lease_id, claim.remaining_ms]),

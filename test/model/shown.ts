@@ -28,6 +28,7 @@ export function snapshot(rules: Rules, task: Task): Snapshot {
     priority: task.priority,
     status: live ? "claimed" : rules.delegated(task) ? "delegated" : task.status,
     ready: rules.ready(task),
+    frozen: rules.frozen(task),
     lapsed: lapse !== null,
     stalled: rules.stalled(task),
     depends_on: idsInOrder(task.waitsFor),

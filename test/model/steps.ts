@@ -55,6 +55,8 @@ const callStep: fc.Arbitrary<CallStep> = fc.oneof(
   call(4, "depend", { others: others(9) }),
   call(3, "delegate", { priority, assign, text, others: others(2) }),
   call(2, "undepend", { others: others(9) }),
+  call(1, "place", { project, count: fc.constantFrom(20, 60, 600) }),
+  call(2, "lift", { count: fc.nat(5) }),
   call(3, "open", {
     seconds: some(7, fc.constantFrom(30, 40, 120, 900)),
     parent: some(4, fc.nat(7)),

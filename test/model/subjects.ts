@@ -1,7 +1,7 @@
 import type { OperationName } from "dibs/contract";
 import type { Expected } from "./expected.js";
 import type { Family } from "./families.js";
-import type { Agent, Proof, Task, Who } from "./records.js";
+import type { Agent, Hold, Proof, Task, Who } from "./records.js";
 import type { Rules } from "./rules.js";
 import { snapshot } from "./shown.js";
 
@@ -43,6 +43,7 @@ export interface Subject {
   readonly args: Args;
   /** Tasks named beside it; undefined where none are. */
   readonly others: Task[] | undefined;
+  readonly hold: Hold | undefined;
   readonly family: Family;
   /** For a task that is made. */
   readonly title: string;

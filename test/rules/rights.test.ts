@@ -12,6 +12,8 @@ const LEAST: Partial<Record<OperationName, "coordinator" | "admin">> = {
   create_recurrence: "coordinator",
   update_recurrence: "coordinator",
   delete_recurrence: "coordinator",
+  place_hold: "coordinator",
+  lift_hold: "coordinator",
   update_project: "coordinator",
   create_agent: "admin",
   update_agent: "admin",
@@ -50,6 +52,8 @@ const INPUT: Record<string, unknown> = {
   scopes: ["path:x"],
   scope: "path:x",
   intent: "x",
+  hold_id: NOWHERE,
+  ttl_seconds: 60,
 };
 /** Fields that would make the call about something else than what is tried. */
 const LEFT_OUT: Record<string, readonly string[]> = {

@@ -29,6 +29,7 @@ export function required(operation: OperationName): Fields {
     add_dependencies: { depends_on: [UNKNOWN] },
     delegate_task: { content: "x" },
     claim_scopes: { scopes: ["path:x"], intent: "x" },
+    place_hold: { scope: "path:x", reason: "x", ttl_seconds: 60 },
     heartbeat_scopes: { scopes: ["path:x"] },
     release_scopes: { scopes: ["path:x"] },
     check_scope: { scope: "path:x" },

@@ -11,6 +11,7 @@ import { rowsOfDependencies } from "./rows-of-dependencies.js";
 import { rowsOfEvidence } from "./rows-of-evidence.js";
 import { rowsOfHistory } from "./rows-of-history.js";
 import { rowsOfHolders } from "./rows-of-holders.js";
+import { rowsOfHolds } from "./rows-of-holds.js";
 import { rowsOfPeople } from "./rows-of-people.js";
 import { rowsOfPlans } from "./rows-of-plans.js";
 import { rowsOfRecords } from "./rows-of-records.js";
@@ -30,6 +31,7 @@ const ROWS = [
   ...rowsOfDelegations,
   ...rowsOfPlans,
   ...rowsOfScopes,
+  ...rowsOfHolds,
   ...rowsOfSessions,
   ...rowsOfHistory,
   ...rowsOfPeople,

@@ -216,9 +216,11 @@ function timeAndHolderVerbs(db: Db): Pick<TaskVerbs, TimeAndHolder> {
              WHERE wakes_at > ? AND workspace_id = ?
              UNION ALL SELECT min(expires_at) FROM sessions WHERE state = 'open' AND expires_at > ?
              UNION ALL SELECT min(next_at) FROM recurrences WHERE next_at > ?
-             UNION ALL SELECT min(lease_until) FROM scope_claims WHERE ended_at IS NULL AND lease_until > ?) AS wakes`,
+             UNION ALL SELECT min(lease_until) FROM scope_claims WHERE ended_at IS NULL AND lease_until > ?
+             UNION ALL SELECT min(expires_at) FROM holds WHERE ended_at IS NULL AND expires_at > ?) AS wakes`,
           nowMs,
           workspaceId,
+          nowMs,
           nowMs,
           nowMs,
           nowMs,

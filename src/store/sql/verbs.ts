@@ -8,6 +8,7 @@ import { dumpVerbs } from "./dump.js";
 import { eventVerbs } from "./events.js";
 import { familyVerbs } from "./families.js";
 import { headVerbs } from "./heads.js";
+import { holdVerbs } from "./holds.js";
 import { leaseVerbs } from "./leases.js";
 import { noteVerbs } from "./notes.js";
 import { planVerbs } from "./plans.js";
@@ -27,6 +28,7 @@ export type Verbs = Pick<
   | "dependencies"
   | "families"
   | "scopes"
+  | "holds"
   | "plans"
   | "contexts"
   | "heads"
@@ -48,6 +50,7 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     dependencies: dependencyVerbs(db),
     families: familyVerbs(db),
     scopes: scopeVerbs(db),
+    holds: holdVerbs(db),
     plans: planVerbs(db),
     contexts: contextVerbs(db),
     heads: headVerbs(db),
