@@ -157,6 +157,15 @@ describe("the page of a visitor who is signed in", () => {
     expect(here.complaints).toEqual([]);
   });
 
+  test("shows work that hasn't landed, until it has (R42)", async () => {
+    const work = await admin.declareUnlanded({ branch: "feat/login", scopes: ["path:src/auth"], intent: HOSTILE });
+    const shown = page.getByRole("region", { name: "Unlanded work" }).getByRole("listitem");
+    await shown.filter({ hasText: "feat/login" }).filter({ hasText: "path:src/auth" }).waitFor();
+    await admin.landUnlanded({ unlanded_id: work.id });
+    await shown.waitFor({ state: "detached" });
+    expect(here.complaints).toEqual([]);
+  });
+
   test("shows what agents write as text, whatever it looks like (C70, R60)", async () => {
     const task = await claimed(HOSTILE, 300);
     const waiting = await admin.createTask({

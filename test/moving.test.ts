@@ -48,6 +48,7 @@ async function used(store: string): Promise<void> {
   await ask("dan", "claim_next_task", { lease_seconds: 3600 });
   await ask("ann", "claim_scopes", { scopes: ["path:Docs/*.md"], mode: "shared", intent: "read them" });
   await ask("ann", "place_hold", { scope: "path:Docs", reason: "moving house", ttl_seconds: 3600 });
+  await ask("ann", "declare_unlanded", { branch: "feat/x", scopes: ["path:Docs", "port:3000"] });
   for (let nth = 0; nth < 450; nth += 1)
     await ask("ann", "create_task", { content: `task ${nth}`, priority: 1 + (nth % 4) });
   const { task } = (await ask("ben", "claim_next_task", { lease_seconds: 3600 })) as { task: { id: string } };

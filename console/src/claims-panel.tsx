@@ -6,6 +6,7 @@ import { Age, Moment } from "./moment.js";
 import { Command, Nothing, Panel } from "./panel.js";
 import { shortId } from "./short-id.js";
 import type { Snapshot } from "./snapshot.js";
+import { UnlandedList } from "./unlanded-list.js";
 
 const COLUMNS: readonly (readonly [name: string, width: string])[] = [
   ["Agent", "w-56 xl:w-72"],
@@ -54,6 +55,7 @@ export function ClaimsPanel({ snapshot, stale }: { snapshot: Snapshot; stale: bo
           </tbody>
         </table>
       )}
+      <UnlandedList snapshot={snapshot} />
     </Panel>
   );
 }

@@ -32,6 +32,12 @@ const WORDS: Readonly<Record<string, readonly [verb: string, tone: Tone]>> = {
   "hold.placed": ["froze", "late"],
   "hold.lifted": ["lifted the hold on", "calm"],
   "hold.expired": ["hold ended on", "faint"],
+  "unlanded.declared": ["has unlanded work on", "far"],
+  "unlanded.offered": ["offers to hand over", "faint"],
+  "unlanded.declined": ["leaves to its steward", "faint"],
+  "unlanded.transferred": ["took over", "far"],
+  "unlanded.landed": ["saw landed", "calm"],
+  "unlanded.pruned": ["pruned", "faint"],
   "lease.expired": ["ran out of time on", "late"],
   "plan.created": ["made a plan", "far"],
   "plan.extended": ["added steps to a plan", "far"],
@@ -51,6 +57,9 @@ const WORDS: Readonly<Record<string, readonly [verb: string, tone: Tone]>> = {
   "store.restored": ["restored the store from a backup", "hot"],
   "stale_write.refused": ["late write refused on", "hot"],
 };
+
+/** Events about a branch. */
+const BRANCHES = /^(branch|unlanded)\./;
 
 /** What is said where the verdict says more. */
 const JUDGED: typeof WORDS = {
@@ -75,9 +84,8 @@ export function sentenceOf(
   agentNames: ReadonlyMap<string, string> | undefined,
 ): Sentence {
   const [verb, tone] = JUDGED[`${event.type} ${event.data.verdict}`] ?? WORDS[event.type] ?? [event.type, "faint"];
-  const { content, title, name, scope, plan } = event.data;
-  const told =
-    content ?? title ?? name ?? scope ?? plan ?? (event.type === "branch.moved" ? event.data.branch : undefined);
+  const { content, title, name, scope, plan, branch } = event.data;
+  const told = content ?? title ?? name ?? scope ?? plan ?? (BRANCHES.test(event.type) ? branch : undefined);
   const object =
     typeof told === "string"
       ? told

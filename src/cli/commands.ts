@@ -9,6 +9,7 @@ import { recurrenceCommands } from "./recurrence-commands.js";
 import type { Noun } from "./rows.js";
 import { scopeCommands } from "./scope-commands.js";
 import { sessionCommands } from "./session-commands.js";
+import { unlandedCommands } from "./unlanded-commands.js";
 
 /** One command that is an operation: its words, and what stands on the line without a flag. */
 export interface CommandRow {
@@ -230,6 +231,7 @@ export const commands: readonly CommandRow[] = [
   ...recurrenceCommands,
   ...scopeCommands,
   ...holdCommands,
+  ...unlandedCommands,
   { words: "workspace show", operation: "get_workspace", examples: ["dibs workspace show"] },
   {
     words: "workspace set",
@@ -263,6 +265,7 @@ export const groups: Readonly<Record<string, string>> = {
   session: "Sessions: who works, and holds what it claimed.",
   project: "Projects: a queue of its own per repository.",
   hold: "Holds: freeze a scope or a project until a time.",
+  unlanded: "Unlanded work: what branches have changed that aren't on their base yet.",
   scope: "Scopes: announce what you are about to touch.",
   recur: "Recurring tasks: one at every tick of a clock.",
   workspace: "The workspace and its settings.",

@@ -21,6 +21,7 @@ export type Noun =
   | "step"
   | "item"
   | "hold"
+  | "unlanded"
   | "past";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -134,6 +135,15 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     field("WHO", "agent_name"),
     time("UNTIL", "expires_at"),
     left("remaining_ms"),
+  ],
+  unlanded: [
+    field("ID", "id"),
+    field("BRANCH", "branch"),
+    { title: "CHANGED", flexible: true, text: (row) => (row.scopes as string[]).join(", ") },
+    { ...field("WHO", "agent_name"), paint: (text, _row, { paint }) => paint.cyan(text) },
+    flexible("INTENT", "intent"),
+    time("SINCE", "declared_at", "ago"),
+    time("UNTIL", "expires_at"),
   ],
   past: [
     flexible("SCOPE", "scope"),

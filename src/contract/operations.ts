@@ -13,6 +13,7 @@ import { contextOperations } from "./task-context.js";
 import { evidenceOperations } from "./task-evidence.js";
 import { taskRecordOperations } from "./task-records.js";
 import { taskWorkOperations } from "./task-work.js";
+import { unlandedOperations } from "./unlanded.js";
 import { workspaceOperations } from "./workspace.js";
 
 /** Everything that may be asked of Dibs, by name. */
@@ -28,6 +29,7 @@ export const operations = {
   ...claimOperations,
   ...scopeOperations,
   ...holdOperations,
+  ...unlandedOperations,
   ...sessionOperations,
   ...noticeOperations,
   ...agentOperations,

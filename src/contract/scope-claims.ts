@@ -5,6 +5,7 @@ import { holdRow } from "./hold.js";
 import { notices } from "./notice.js";
 import { defineOperation } from "./operation.js";
 import { scopeMode as mode, oneScope, SCOPES_MAX, scopesWanted, scopeText } from "./scope-fields.js";
+import { unlandedBeside } from "./unlanded.js";
 
 const claimed = claimRow.extend({ nested: z.number().describe("How often this session claimed it.") });
 
@@ -41,7 +42,7 @@ export const scopeOperations = {
         ttl_seconds: leaseSeconds.optional(),
         task_id: id("a task you hold").optional().describe("They live by its lease, and end with it."),
       }),
-    output: () => z.object({ claims: z.array(claimed), notices }),
+    output: () => z.object({ claims: z.array(claimed), unlanded: unlandedBeside, notices }),
     errors: ["not_found", "invalid_scope", "frozen", "scope_conflict", "lease_lost", "limit_exceeded"],
     role: "worker",
     effect: "write",

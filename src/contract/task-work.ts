@@ -6,6 +6,7 @@ import { holdRow } from "./hold.js";
 import { notices } from "./notice.js";
 import { defineOperation } from "./operation.js";
 import { byTask, claimFilter, claimOptions, task, WORK_STATE, withReason } from "./task.js";
+import { unlandedBeside } from "./unlanded.js";
 
 const holding = { ...byTask, ...leaseProof } as const;
 
@@ -40,6 +41,7 @@ export const taskWorkOperations = {
           .array(skipped)
           .describe("What came first and is frozen or has scopes that aren't free, at most ten."),
         skipped_count: z.number().describe("How many they are, counted to 1,000."),
+        unlanded: unlandedBeside.optional(),
         notices,
       }),
     errors: ["not_found", "lease_lost", "limit_exceeded", "idempotency_key_reused"],
@@ -62,7 +64,7 @@ export const taskWorkOperations = {
           .describe("Take it from its live holder: another session of the same agent, or an admin; needs `reason`."),
         reason: withReason.shape.reason,
       }),
-    output: () => z.object({ task, notices }),
+    output: () => z.object({ task, unlanded: unlandedBeside.optional(), notices }),
     errors: [
       "not_found",
       "task_claimed",

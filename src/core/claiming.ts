@@ -21,6 +21,7 @@ import { scopeClaimView } from "./scope-view.js";
 import { grantWithScopes, inTheWayOf, park, refuseTaken, wakeOwn } from "./task-scopes.js";
 import { queuePlace, taskState } from "./task-state.js";
 import { taskOf } from "./tasks.js";
+import { withUnlanded } from "./unlanded-beside.js";
 import type { QueueFilter } from "./verbs.js";
 import { wake, wakeTask } from "./wake.js";
 
@@ -59,12 +60,13 @@ export const claim_next_task: Handler<Input<"claim_next_task">> = async (context
       if (!(await park(context, row, conflicts))) context.heads.spoil();
     }
   }
-  const [skipped, views, notices] = await Promise.all([
+  const [skipped, views, notices, beside] = await Promise.all([
     passed ? skippedBy(context, filter, granted.at(-1)) : NOTHING_SKIPPED,
     viewsOf(context, granted),
     noticesOf(context),
+    withUnlanded(context, granted),
   ]);
-  const told = { ...skipped, notices };
+  const told = { ...skipped, ...beside, notices };
   const body = input.count === undefined ? { task: views[0] ?? null, ...told } : { tasks: views, ...told };
   if (granted.length > 0) return { body, granted };
   if (context.patient && (await context.tx.tasks.readyElsewhere(filter))) throw new AskAgain();
@@ -138,7 +140,8 @@ export const claim_task: Handler<Input<"claim_task">> = async (context, input) =
 };
 
 async function answer(context: Context, row: TaskRow, granted: TaskRow[]): Promise<Reply> {
-  return { body: { task: await viewOf(context, row), notices: await noticesOf(context) }, granted };
+  const beside = await withUnlanded(context, granted);
+  return { body: { task: await viewOf(context, row), ...beside, notices: await noticesOf(context) }, granted };
 }
 
 async function takeOver(

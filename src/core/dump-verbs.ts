@@ -27,6 +27,8 @@ export const TABLES: readonly Table[] = [
   { name: "task_scopes", order: ["task_seq", "place"], parts: true },
   { name: "scope_claims", order: ["seq"], parts: true },
   { name: "holds", order: ["seq"], parts: true },
+  { name: "unlanded", order: ["seq"], parts: true },
+  { name: "unlanded_scopes", order: ["unlanded_seq", "place"], parts: true },
   { name: "scope_fences", order: ["namespace"], parts: false },
   { name: "comments", order: ["seq"], parts: true },
   { name: "links", order: ["seq"], parts: true },

@@ -24,6 +24,9 @@ import * as taskContext from "./task-context.js";
 import * as creation from "./task-creation.js";
 import * as notes from "./task-notes.js";
 import * as tasks from "./tasks.js";
+import * as unlanded from "./unlanded.js";
+import * as unlandedEnd from "./unlanded-end.js";
+import * as unlandedHands from "./unlanded-hands.js";
 import * as work from "./work.js";
 
 /** The behaviour of every operation, by its name; a missing or wrongly typed one doesn't compile. */
@@ -75,6 +78,13 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   place_hold: holds.place_hold,
   list_holds: holds.list_holds,
   lift_hold: holds.lift_hold,
+  declare_unlanded: unlanded.declare_unlanded,
+  list_unlanded: unlanded.list_unlanded,
+  transfer_unlanded: unlandedHands.transfer_unlanded,
+  accept_unlanded: unlandedHands.accept_unlanded,
+  decline_unlanded: unlandedHands.decline_unlanded,
+  land_unlanded: unlandedEnd.land_unlanded,
+  prune_unlanded: unlandedEnd.prune_unlanded,
   list_claims: claimsTable.list_claims,
   count_claims: claimsTable.count_claims,
   list_events: notes.list_events,

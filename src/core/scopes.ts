@@ -30,6 +30,7 @@ import { refuseLost } from "./stale-writes.js";
 import { holdingOf } from "./task-scopes.js";
 import { iso } from "./task-view.js";
 import { taskOf } from "./tasks.js";
+import { refusedBeside, unlandedBeside } from "./unlanded-beside.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 
@@ -40,13 +41,21 @@ export const claim_scopes: Handler<Input<"claim_scopes">> = async (context, inpu
   const leaseSeconds = leaseSecondsOf(context, input.ttl_seconds, "ttl_seconds");
   const row = input.task_id === undefined ? null : await taskOf(context, input.task_id);
   if (row && !holds(context, row, {})) return refuseLost(context, row, {});
-  const claims = await claimAll(context, wanted, { project, intent: input.intent, leaseSeconds, row });
+  const names = namesOf(wanted);
+  const claims = await claimAll(context, wanted, { project, intent: input.intent, leaseSeconds, row }).catch(
+    async (fault: unknown) => {
+      throw await refusedBeside(context, names, fault);
+    },
+  );
   const body = {
     claims: claims.map((each) => ({ ...scopeClaimView(each, context.nowMs), nested: each.nested })),
+    unlanded: await unlandedBeside(context, names),
     notices: await noticesOf(context),
   };
   return { body, scopes: claims.map(({ id }) => id) };
 };
+
+const namesOf = (wanted: readonly Wanted[]) => wanted.map(({ scope, namespace }) => ({ namespace, key: scope.key }));
 
 interface Claiming extends Pick<ScopeGrant, "project" | "intent" | "leaseSeconds"> {
   /** The task that they are claimed for. */
@@ -144,7 +153,8 @@ export async function claimedAnew(context: Context, ids: readonly string[]) {
       next: ["Stop working on it.", "Claim it again, with another Idempotency-Key: claim_scopes."],
     });
   });
-  return { claims, notices: await noticesOf(context) };
+  const unlanded = await unlandedBeside(context, [...rows.values()]);
+  return { claims, unlanded, notices: await noticesOf(context) };
 }
 
 /** Who is in the way of a whole tree may be thousands; who asks whether it is free needs some. */

@@ -9,6 +9,7 @@ import type { PlanVerbs } from "./plan-verbs.js";
 import type { RecurrenceVerbs } from "./recurrence-verbs.js";
 import type { ScopeVerbs } from "./scope-rows.js";
 import type { SessionVerbs } from "./session-verbs.js";
+import type { UnlandedVerbs } from "./unlanded-rows.js";
 import type {
   AgentVerbs,
   Awaitable,
@@ -77,6 +78,8 @@ export interface Tx {
   readonly mayBeDue: boolean;
   /** Whether there may be a hold that nobody has recorded the end of. */
   readonly frozen: boolean;
+  /** Whether unlanded work was declared before the transaction that may not have ended. */
+  readonly unlandedKnown: boolean;
   /** Whether any task sleeps because of a claim of a name, or a hold. */
   readonly parked: boolean;
   /** Rows written so far; a refusal must not have moved it. */
@@ -89,6 +92,7 @@ export interface Tx {
   readonly families: FamilyVerbs;
   readonly scopes: ScopeVerbs;
   readonly holds: HoldVerbs;
+  readonly unlanded: UnlandedVerbs;
   readonly plans: PlanVerbs;
   readonly contexts: ContextVerbs;
   readonly heads: HeadVerbs;

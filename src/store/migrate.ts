@@ -11,6 +11,7 @@ import { delegation } from "./migrations/sqlite/008-delegation.js";
 import { evidence } from "./migrations/sqlite/009-evidence.js";
 import { scopes } from "./migrations/sqlite/010-scopes.js";
 import { holds } from "./migrations/sqlite/011-holds.js";
+import { unlanded } from "./migrations/sqlite/012-unlanded.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
 import { BusyRetry } from "./sqlite-faults.js";
 
@@ -27,6 +28,7 @@ const MIGRATIONS: readonly string[] = [
   evidence,
   scopes,
   holds,
+  unlanded,
 ];
 
 /**

@@ -9,6 +9,7 @@ import { delegation } from "./migrations/postgres/006-delegation.js";
 import { evidence } from "./migrations/postgres/007-evidence.js";
 import { scopes } from "./migrations/postgres/008-scopes.js";
 import { holds } from "./migrations/postgres/009-holds.js";
+import { unlanded } from "./migrations/postgres/010-unlanded.js";
 import { translatePostgresFault } from "./postgres-faults.js";
 import { PostgresPool } from "./postgres-pool.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
@@ -37,6 +38,8 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
   { sql: scopes, worksFor: 8 },
   // Code that knows no holds would grant what is frozen.
   { sql: holds, worksFor: 9 },
+  // Code that knows no unlanded work tells nobody of it.
+  { sql: unlanded, worksFor: 9 },
 ];
 
 /** Any number: whoever migrates holds it, so that nodes that start together migrate once. */

@@ -34,6 +34,7 @@ const BEGIN = `SELECT w.wall_ms, c.offset_ms, greatest(c.last_ms, (SELECT at FRO
   (SELECT min(next_at) FROM recurrences WHERE next_at IS NOT NULL) AS tick_at,
   (SELECT min(lease_until) FROM scope_claims WHERE ended_at IS NULL AND lease_until IS NOT NULL) AS scope_ends_at,
   (SELECT min(expires_at) FROM holds WHERE ended_at IS NULL) AS hold_ends_at,
+  EXISTS (SELECT 1 FROM unlanded WHERE ended_at IS NULL) AS unlanded,
   EXISTS (SELECT 1 FROM tasks WHERE parked_by IS NOT NULL) AS parked
   FROM clock c, versions v, (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS wall_ms) w`;
 
@@ -58,6 +59,7 @@ interface Begun {
   readonly scope_ends_at: number | null;
   /** When the first of the holds ends that nobody has recorded the end of. */
   readonly hold_ends_at: number | null;
+  readonly unlanded: boolean;
   readonly parked: boolean;
 }
 
@@ -156,6 +158,7 @@ class PostgresStore implements Store {
       ].some((at) => at !== null && at <= nowMs),
       // Who may place one reads it again.
       frozen: begun.hold_ends_at !== null || wants.changesIdentities === true,
+      unlandedKnown: begun.unlanded,
       parked: begun.parked,
       get writes() {
         return db.writes;

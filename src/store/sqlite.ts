@@ -90,6 +90,7 @@ function prepare(driver: SqliteDriver): void {
 }
 
 const FROZEN = "SELECT 1 FROM holds WHERE ended_at IS NULL LIMIT 1";
+const UNLANDED = "SELECT 1 FROM unlanded WHERE ended_at IS NULL LIMIT 1";
 const PARKED = "SELECT 1 FROM tasks WHERE parked_by IS NOT NULL LIMIT 1";
 
 class SqliteStore implements Store {
@@ -163,6 +164,9 @@ class SqliteStore implements Store {
       mayBeDue: db.isDue(nowMs),
       get frozen() {
         return db.get(FROZEN) !== undefined;
+      },
+      get unlandedKnown() {
+        return db.get(UNLANDED) !== undefined;
       },
       get parked() {
         return db.get(PARKED) !== undefined;

@@ -53,6 +53,9 @@ const INPUT: Record<string, unknown> = {
   scope: "path:x",
   intent: "x",
   hold_id: NOWHERE,
+  unlanded_id: NOWHERE,
+  to_agent_id: NOWHERE,
+  branches: ["main"],
   ttl_seconds: 60,
 };
 /** Fields that would make the call about something else than what is tried. */

@@ -18,6 +18,7 @@ import { rowsOfRecords } from "./rows-of-records.js";
 import { rowsOfRecurrences } from "./rows-of-recurrences.js";
 import { rowsOfScopes } from "./rows-of-scopes.js";
 import { rowsOfSessions } from "./rows-of-sessions.js";
+import { rowsOfUnlanded } from "./rows-of-unlanded.js";
 import { type Row, Stage } from "./stage.js";
 import type { Entrance, Heard, Surface } from "./surface.js";
 import { openWorld, type World } from "./world.js";
@@ -32,6 +33,7 @@ const ROWS = [
   ...rowsOfPlans,
   ...rowsOfScopes,
   ...rowsOfHolds,
+  ...rowsOfUnlanded,
   ...rowsOfSessions,
   ...rowsOfHistory,
   ...rowsOfPeople,

@@ -16,6 +16,7 @@ import { recurrenceVerbs } from "./recurrences.js";
 import { scopeVerbs } from "./scopes.js";
 import { sessionVerbs } from "./sessions.js";
 import { taskVerbs } from "./tasks.js";
+import { unlandedVerbs } from "./unlanded.js";
 import { workspaceVerbs } from "./workspaces.js";
 
 /** A transaction's verbs, all but what is said of the transaction itself. */
@@ -29,6 +30,7 @@ export type Verbs = Pick<
   | "families"
   | "scopes"
   | "holds"
+  | "unlanded"
   | "plans"
   | "contexts"
   | "heads"
@@ -51,6 +53,7 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     families: familyVerbs(db),
     scopes: scopeVerbs(db),
     holds: holdVerbs(db),
+    unlanded: unlandedVerbs(db),
     plans: planVerbs(db),
     contexts: contextVerbs(db),
     heads: headVerbs(db),
