@@ -39,6 +39,7 @@ const environment = z.object({
   DIBS_KEY: z.string().min(1).optional(),
   DIBS_AGENT: z.string().regex(AGENT_NAME, AGENT_NAME_RULE).optional(),
   DIBS_SESSION: z.string().min(1).optional(),
+  DIBS_PROJECT: z.string().min(1).max(100).optional(),
   XDG_DATA_HOME: z.string().optional(),
   DIBS_COMMAND: z.string().default("dibs"),
   NO_COLOR: z.string().optional(),
@@ -69,6 +70,8 @@ export interface Config {
   readonly key: string | undefined;
   readonly agent: string;
   readonly session: string | undefined;
+  /** The project that commands mean, by id or key; without it the one of the repository around. */
+  readonly project: string | undefined;
   readonly color: boolean | undefined;
   /** How this program is called where it was started: `dibs`, or `npx dibs` in a clone. */
   readonly command: string;
@@ -108,6 +111,7 @@ export function readConfig(overrides: Partial<Record<keyof z.input<typeof enviro
     key: value.DIBS_KEY,
     agent: value.DIBS_AGENT ?? (nearestAgentName(userInfo().username) || "user"),
     session: value.DIBS_SESSION,
+    project: value.DIBS_PROJECT,
     command: value.DIBS_COMMAND,
     color: value.NO_COLOR !== undefined ? false : value.FORCE_COLOR !== undefined ? true : undefined,
   });

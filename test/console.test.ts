@@ -35,6 +35,7 @@ function start(port = 0): Promise<Served> {
     key: undefined,
     agent: "console-test",
     session: undefined,
+    project: undefined,
     color: false,
     command: "dibs",
   });

@@ -3,6 +3,7 @@ import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, test } from "vitest";
+import { GitRepository } from "./support/git-repository.js";
 import {
   eachInItsScene,
   end,
@@ -43,6 +44,28 @@ describe("the stdio bridge", () => {
     }
     expect(answered.sort()).toEqual([1, 2, 3, 4, 5]);
     expect(child.exitCode ?? (await new Promise((resolve) => child.once("exit", resolve)))).toBe(0);
+  });
+
+  test("works in the project of the repository it was started in, with a session and without (R64)", async () => {
+    const first = GitRepository.withCommit(join(scene.dir, "first"));
+    const web = GitRepository.withCommit(join(scene.dir, "web"));
+    for (const { path } of [first, web]) {
+      const { use, client } = await overStdio(MODERN, {}, [], path);
+      expect((await use("who_holds", { scope: "path:src" })).data.claims).toEqual([]);
+      await use("create_tasks", { tasks: [{ content: path }] });
+      expect(await use("claim_scopes", { scopes: ["path:src"], intent: "x" })).toMatchObject({ isError: false });
+      expect((await use("who_holds", { scope: "path:src" })).data.claims).toHaveLength(1);
+      expect((await use("list_tasks", { project_id: path === web.path ? "web" : "default" })).data.tasks).toHaveLength(
+        1,
+      );
+      await client.close();
+    }
+    // Where the agent says another one, its session stays there.
+    const { use } = await overStdio(MODERN, {}, [], web.path);
+    const opened = (await use("session", { action: "open", project_id: "default" })).data.session;
+    const claimed = await use("claim_scopes", { scopes: ["path:lib"], intent: "y", session_id: opened.id });
+    expect(claimed.isError).toBe(false);
+    expect((await use("who_holds", { scope: "path:lib", project_id: "default" })).data.claims).toHaveLength(1);
   });
 
   test("has a session of its own from the first call that needs one to its end, which frees all (R13, R10)", async () => {

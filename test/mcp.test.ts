@@ -7,7 +7,7 @@ eachInItsScene();
 describe.each(GENERATIONS)("%s", (_name, options) => {
   test.each(["http", "stdio"])("works the whole loop over %s", async (kind) => {
     const { use, client } = kind === "http" ? await overHttp((await up()).url, options) : await overStdio(options);
-    expect((await client.listTools()).tools).toHaveLength(11);
+    expect((await client.listTools()).tools).toHaveLength(12);
     await use("create_tasks", { tasks: [{ content: "Fix the login", labels: ["web"] }] });
     const { id, lease_id } = (await use("claim_task", { labels: ["web"] })).data.task;
     expect((await use("heartbeat_task", { task_id: id, lease_id })).data.task.lease_id).toBe(lease_id);

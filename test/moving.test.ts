@@ -38,6 +38,7 @@ async function used(store: string): Promise<void> {
   const ask = async (agent: string, name: OperationName, input: object) =>
     (await opened.call(operations[name], input as never, asked(agent))).body as unknown;
   await opened.createWorkspace("other");
+  await ask("ann", "project_for_repository", { remote: "git@example.org:acme/shop.git", root_commit: "c".repeat(40) });
   const steps = [
     { key: "b", content: 'A "step" \u{1f600} ünïcode', labels: ["ä", "b", "A"] },
     { key: "a", content: "next", depends_on: ["b"], requires_verdict: true },
@@ -47,8 +48,12 @@ async function used(store: string): Promise<void> {
   await ask("ann", "create_task", { content: "login", priority: 4, scopes: ["path:src/auth", "port:3000"] });
   await ask("dan", "claim_next_task", { lease_seconds: 3600 });
   await ask("ann", "claim_scopes", { scopes: ["path:Docs/*.md"], mode: "shared", intent: "read them" });
-  await ask("ann", "place_hold", { scope: "path:Docs", reason: "moving house", ttl_seconds: 3600 });
+  await ask("ann", "place_hold", { scope: "path:frozen", reason: "moving house", ttl_seconds: 3600 });
   await ask("ann", "declare_unlanded", { branch: "feat/x", scopes: ["path:Docs", "port:3000"] });
+  const mine = { scopes: ["path:Docs"], intent: "write", wait: true };
+  await ask("ben", "claim_scopes", mine);
+  const [claim] = (await ask("ben", "list_claims", { kind: "path" })) as { id: string }[];
+  await ask("ben", "request_yield", { claim_id: claim?.id, reason: "two lines" });
   for (let nth = 0; nth < 450; nth += 1)
     await ask("ann", "create_task", { content: `task ${nth}`, priority: 1 + (nth % 4) });
   const { task } = (await ask("ben", "claim_next_task", { lease_seconds: 3600 })) as { task: { id: string } };
@@ -136,7 +141,7 @@ test("a broken export changes nothing, and is told by its line", async () => {
   expect(await refused(lines.slice(0, -1))).toMatch(new RegExp(`^line ${lines.length - 1}: is the last, but no end`));
   expect(await refused(lines.filter((_, at) => at !== lines.length - 3))).toMatch(/something is missing/);
   const project = lines.filter((line) => !line.startsWith('{"table":"projects"'));
-  expect(await refused(project)).toMatch(/^before line \d+: a record of recurrences fits no other: /);
+  expect(await refused(project)).toMatch(/^before line \d+: a record of repositories fits no other: /);
   expect(await refused([...lines.slice(0, 5), "{nonsense", ...lines.slice(5)])).toBe("line 6: isn't a JSON object");
   expect(await refused(lines.slice(1))).toMatch(/^line 1: must be \{"dibs_export":1\}/);
   const [head = "", workspace = ""] = lines;

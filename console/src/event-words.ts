@@ -38,6 +38,13 @@ const WORDS: Readonly<Record<string, readonly [verb: string, tone: Tone]>> = {
   "unlanded.transferred": ["took over", "far"],
   "unlanded.landed": ["saw landed", "calm"],
   "unlanded.pruned": ["pruned", "faint"],
+  "scope.queued": ["waits for", "late"],
+  "scope.offered": ["may have", "calm"],
+  "scope.offer_expired": ["didn't take", "late"],
+  "scope.wait_ended": ["waits no more for", "faint"],
+  "scope.overruled": ["gave, before others,", "hot"],
+  "scope.yield_requested": ["asks for", "far"],
+  "scope.yield_answered": ["answered about", "far"],
   "lease.expired": ["ran out of time on", "late"],
   "plan.created": ["made a plan", "far"],
   "plan.extended": ["added steps to a plan", "far"],
@@ -85,15 +92,23 @@ export function sentenceOf(
 ): Sentence {
   const [verb, tone] = JUDGED[`${event.type} ${event.data.verdict}`] ?? WORDS[event.type] ?? [event.type, "faint"];
   const { content, title, name, scope, plan, branch } = event.data;
-  const told = content ?? title ?? name ?? scope ?? plan ?? (BRANCHES.test(event.type) ? branch : undefined);
+  const told =
+    content ?? title ?? name ?? scope ?? waitedFor(event) ?? plan ?? (BRANCHES.test(event.type) ? branch : undefined);
   const object =
     typeof told === "string"
       ? told
       : event.task_id === null
         ? undefined
         : (titles.get(event.task_id) ?? `task ${shortId(event.task_id)}`);
-  // Of a lease that ended by the clock nobody is the actor, but somebody had it.
-  const holder = event.type === "lease.expired" ? event.data.agent_id : undefined;
+  // Of a lease that ended by the clock nobody is the actor, but somebody had it; and somebody waited.
+  const holder = event.type === "lease.expired" ? event.data.agent_id : event.data.waiter_agent_id;
   const lost = typeof holder === "string" ? (agentNames?.get(holder) ?? shortId(holder)) : undefined;
   return { actor: event.actor?.agent_name ?? lost, verb, tone, object };
+}
+
+function waitedFor({ data }: EventRow): string | undefined {
+  const { scopes } = data;
+  return Array.isArray(scopes)
+    ? scopes.map((each) => (each as { scope?: string }).scope ?? each).join(", ")
+    : undefined;
 }

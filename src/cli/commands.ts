@@ -10,6 +10,7 @@ import type { Noun } from "./rows.js";
 import { scopeCommands } from "./scope-commands.js";
 import { sessionCommands } from "./session-commands.js";
 import { unlandedCommands } from "./unlanded-commands.js";
+import { waitCommands } from "./wait-commands.js";
 
 /** One command that is an operation: its words, and what stands on the line without a flag. */
 export interface CommandRow {
@@ -223,6 +224,12 @@ export const commands: readonly CommandRow[] = [
   { words: "project list", operation: "list_projects", rows: "project", examples: ["dibs project list"] },
   { words: "project show", operation: "get_project", positionals: ["project_id"], examples: ["dibs project show web"] },
   {
+    words: "project here",
+    operation: "project_for_repository",
+    fromGit: "repository",
+    examples: ["dibs project here", "dibs project here --remote git@github.com:acme/shop.git"],
+  },
+  {
     words: "project update",
     operation: "update_project",
     positionals: ["project_id"],
@@ -232,6 +239,7 @@ export const commands: readonly CommandRow[] = [
   ...scopeCommands,
   ...holdCommands,
   ...unlandedCommands,
+  ...waitCommands,
   { words: "workspace show", operation: "get_workspace", examples: ["dibs workspace show"] },
   {
     words: "workspace set",
@@ -260,6 +268,8 @@ export const commands: readonly CommandRow[] = [
 export const groups: Readonly<Record<string, string>> = {
   task: "Tasks: add, find, claim, keep, finish.",
   plan: "Plans: named sets of tasks that wait for each other.",
+  wait: "Waiting in line for scopes that somebody holds.",
+  yield: "Asking who holds a scope to let go, and answering.",
   head: "Heads of branches: where they are, so that verdicts on older commits read stale.",
   agent: "Agents and their keys.",
   session: "Sessions: who works, and holds what it claimed.",

@@ -1,5 +1,6 @@
 import { checkedOut } from "./checked-out.js";
 import { usage } from "./failure.js";
+import { repositoryHere, toldOf } from "./repository-here.js";
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -8,10 +9,13 @@ export type FromGit =
   /** The commit and branch that a verdict or evidence is about, and that the branch is there now. */
   | "said"
   /** The branch and its head: without them there is nothing to say. */
-  | "head";
+  | "head"
+  /** The repository itself. */
+  | "repository";
 
 /** The input with what git knows, and what its user should hear of that. Throws a usage error where git is needed and isn't there. */
 export function withGit(how: FromGit, input: Input, folder: string): { input: Input; says: string[] } {
+  if (how === "repository") return { input: withRepository(input, folder), says: [] };
   const given = [input.commit, input.branch].filter((field) => field !== undefined).length;
   if (how === "said") {
     const tied = input.verdict !== undefined || input.evidence !== undefined;
@@ -26,6 +30,12 @@ export function withGit(how: FromGit, input: Input, folder: string): { input: In
   if (found?.branch === undefined || given === 1) throw usage(NO_HEAD).error;
   const { commit, branch } = found;
   return { input: { commit, branch, ...input }, says: [] };
+}
+
+function withRepository(input: Input, folder: string): Input {
+  const told = [input.project, input.remote, input.root_commit].some((field) => field !== undefined);
+  const here = told ? undefined : repositoryHere(folder);
+  return here ? { ...toldOf(here), ...input } : input;
 }
 
 const NO_HEAD = "Say both --branch and --commit, or neither in a git repository that has a branch checked out.";

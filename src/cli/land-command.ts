@@ -10,7 +10,7 @@ export function landCommand(finish: Finish): OwnCommand {
     )
     .argument("[BRANCH...]", "these alone; without any, all that are declared")
     .option("--base <branch>", "What they land on. (default: the remote's, else main or master)")
-    .option("--project <id>", "The project (id or key) they are declared in.")
+    .option("--project <id>", "The project (id or key) they are declared in. (default: the repository's)")
     .option("--fetch", "Fetch from the remotes first; when that fails, everything is kept.")
     .option("--prune", "Also end what is declared for branches that are neither here nor at a remote.")
     .option("--dry-run", "Only say what git says.");

@@ -3,9 +3,9 @@ import { readConfig } from "../config.js";
 import { EXIT } from "../contract/errors.js";
 import type { Unlanded } from "../contract/unlanded.js";
 import { connect } from "./connect.js";
+import { GitAnswers, GitSays } from "./git-answers.js";
 import { type Base, baseOf, type Landing, landingOf } from "./landed.js";
 import type { Output } from "./output.js";
-import { GitSays, Repository } from "./repository.js";
 import { type Column, tableLines } from "./table.js";
 
 interface LandPlan {
@@ -40,9 +40,10 @@ export async function land(plan: LandPlan, output: Output): Promise<number> {
   const connection = await connect(readConfig());
   try {
     const { dibs } = connection;
-    const declared = await declaredIn(dibs, plan.project);
+    const project = plan.project ?? (await connection.project.id()) ?? "default";
+    const declared = await declaredIn(dibs, project);
     const names = plan.branches.length > 0 ? [...new Set(plan.branches)] : declared.map(({ branch }) => branch);
-    const repository = new Repository(process.cwd());
+    const repository = new GitAnswers(process.cwd());
     const { base, unclear } = await ready(repository, plan);
     const judged: Judged[] = [];
     for (const branch of names) {
@@ -52,7 +53,7 @@ export async function land(plan: LandPlan, output: Output): Promise<number> {
       if (ended) await dibs.landUnlanded({ unlanded_id: work.id, ...shownBy(landing) });
       judged.push({ branch, ...landing, unlanded_id: work?.id ?? null, ended });
     }
-    const pruned = plan.prune ? await prune(dibs, repository, plan, declared) : undefined;
+    const pruned = plan.prune ? await prune(dibs, repository, { project, dryRun: plan.dryRun }, declared) : undefined;
     say(output, base, judged, pruned);
     return EXIT.ok;
   } finally {
@@ -63,23 +64,20 @@ export async function land(plan: LandPlan, output: Output): Promise<number> {
 const kept = (reason: string): Landing => ({ landed: false, how: null, reason, commit: null });
 const shownBy = ({ how, commit }: Landing) => ({ ...(how ? { how } : {}), ...(commit ? { commit } : {}) });
 
-/** All that is declared in the project and hasn't ended. */
-async function declaredIn(dibs: Dibs, project: string | undefined): Promise<Unlanded[]> {
-  const input = { limit: 1000, ...(project === undefined ? {} : { project_id: project }) };
+/** All that is declared in the project and hasn't ended; another project's branches are another repository's. */
+async function declaredIn(dibs: Dibs, project: string): Promise<Unlanded[]> {
+  const input = { limit: 1000, project_id: project };
   const all: Unlanded[] = [];
   for (let cursor: string | undefined; ; ) {
     const page = await dibs.call("list_unlanded", { ...input, ...(cursor === undefined ? {} : { cursor }) });
     all.push(...page.body);
     cursor = page.nextCursor;
-    if (cursor === undefined) break;
+    if (cursor === undefined) return all;
   }
-  // Another project's branches are another repository's.
-  const { id } = await dibs.getProject({ project_id: project ?? "default" });
-  return all.filter((each) => each.project_id === id);
 }
 
 /** What the branches are to have landed on, or why that isn't clear. */
-async function ready(repository: Repository, plan: LandPlan): Promise<{ base?: Base; unclear: string }> {
+async function ready(repository: GitAnswers, plan: LandPlan): Promise<{ base?: Base; unclear: string }> {
   if ((await repository.try(["rev-parse", "--git-dir"])) === undefined)
     return { unclear: "there is no git repository here" };
   if (plan.fetch) {
@@ -92,7 +90,7 @@ async function ready(repository: Repository, plan: LandPlan): Promise<{ base?: B
 }
 
 /** Why it could not be fetched; undefined where it was, or there is nowhere to fetch from. */
-async function fetched(repository: Repository): Promise<string | undefined> {
+async function fetched(repository: GitAnswers): Promise<string | undefined> {
   const remotes = await repository.lines(["remote"]);
   if (remotes.length === 0) return undefined;
   try {
@@ -107,8 +105,8 @@ async function fetched(repository: Repository): Promise<string | undefined> {
 /** Ends what is declared for branches that are neither here nor at a remote; without any branch Dibs refuses. */
 async function prune(
   dibs: Dibs,
-  repository: Repository,
-  { project, dryRun }: LandPlan,
+  repository: GitAnswers,
+  { project, dryRun }: { readonly project: string; readonly dryRun: boolean },
   declared: readonly Unlanded[],
 ): Promise<readonly Unlanded[]> {
   const [any] = await repository.lines([
@@ -121,8 +119,7 @@ async function prune(
   const branches = any === undefined ? [] : [any];
   for (const { branch } of declared) if ((await repository.tipsOf(branch)).all.length > 0) branches.push(branch);
   if (dryRun) return declared.filter(({ branch }) => !branches.includes(branch));
-  const input = { branches, ...(project === undefined ? {} : { project_id: project }) };
-  return (await dibs.pruneUnlanded(input)).pruned;
+  return (await dibs.pruneUnlanded({ branches, project_id: project })).pruned;
 }
 
 function say(

@@ -1,4 +1,4 @@
-import { asText, GitSays, type Repository } from "./repository.js";
+import { asText, type GitAnswers, GitSays } from "./git-answers.js";
 
 /** What git says of a branch: it has landed, or is kept, and why. */
 export interface Landing {
@@ -18,7 +18,7 @@ export interface Base {
 const kept = (reason: string): Landing => ({ landed: false, how: null, reason, commit: null });
 
 /** The base that is meant: the one named, else the remote's own, else `main` or `master`; undefined where it isn't there. */
-export async function baseOf(repository: Repository, named: string | undefined): Promise<Base | undefined> {
+export async function baseOf(repository: GitAnswers, named: string | undefined): Promise<Base | undefined> {
   const head = "refs/remotes/origin/";
   const ofRemote = (await repository.try(["symbolic-ref", "--quiet", `${head}HEAD`]))?.trim();
   const guessed = ofRemote?.startsWith(head) ? [ofRemote.slice(head.length)] : [];
@@ -33,7 +33,7 @@ export async function baseOf(repository: Repository, named: string | undefined):
  * Whether the branch has landed: by a merge's record, or as what it changed is on the base like that, squashed or not.
  * Never because its tip is an ancestor: a branch without commits of its own is one, too. What can't be told is kept.
  */
-export async function landingOf(repository: Repository, branch: string, base: Base): Promise<Landing> {
+export async function landingOf(repository: GitAnswers, branch: string, base: Base): Promise<Landing> {
   try {
     if (branch === base.name) return kept("it is the base itself");
     const { local, all } = await repository.tipsOf(branch);
@@ -60,7 +60,7 @@ interface Tip {
 }
 
 /** On one of the places of the base it is enough. */
-async function tipLanding(repository: Repository, tip: Tip, base: Base): Promise<Landing> {
+async function tipLanding(repository: GitAnswers, tip: Tip, base: Base): Promise<Landing> {
   let last: Landing | undefined;
   for (const at of base.tips) {
     last = await landingOn(repository, tip, at, base.name);
@@ -69,7 +69,7 @@ async function tipLanding(repository: Repository, tip: Tip, base: Base): Promise
   return last as Landing;
 }
 
-async function landingOn(repository: Repository, { tip, branch, isLocal }: Tip, base: string, name: string) {
+async function landingOn(repository: GitAnswers, { tip, branch, isLocal }: Tip, base: string, name: string) {
   const bases = await repository.lines(["merge-base", "--all", tip, base]);
   if (bases.length === 0) return kept(`it has no commit in common with ${name}, as far as this repository goes back`);
   const landed = (how: Landing["how"], reason: string): Landing => ({ landed: true, how, reason, commit: base });
@@ -83,7 +83,7 @@ async function landingOn(repository: Repository, { tip, branch, isLocal }: Tip, 
 
 /** Of each path that the branch changed, deleted ones too, the base has what the branch has. */
 async function byContent(
-  repository: Repository,
+  repository: GitAnswers,
   tip: string,
   bases: readonly string[],
   base: string,
@@ -107,7 +107,7 @@ async function byContent(
 }
 
 /** The merge on the base that brought the tip along; not one that brought the base's own commits elsewhere. */
-async function mergeOf(repository: Repository, tip: string, base: string): Promise<string | undefined> {
+async function mergeOf(repository: GitAnswers, tip: string, base: string): Promise<string | undefined> {
   const range = `${tip}..${base}`;
   // The base's own line of commits: if it goes through the tip, no merge brought it.
   const line = await repository.lines(["rev-list", "--first-parent", "--parents", range, "--"]);
@@ -117,7 +117,7 @@ async function mergeOf(repository: Repository, tip: string, base: string): Promi
 }
 
 /** By the branch's own log its last step was a commit; a branch that was only made, or moved along, has none. */
-async function wasCommittedOn(repository: Repository, branch: string, tip: string): Promise<boolean> {
+async function wasCommittedOn(repository: GitAnswers, branch: string, tip: string): Promise<boolean> {
   const format = "--format=%H%x00%gs";
   const [last = ""] = await repository.lines(["reflog", "show", "-n", "1", format, `refs/heads/${branch}`, "--"]);
   const [hash, step = ""] = last.split("\0");

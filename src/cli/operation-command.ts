@@ -118,9 +118,7 @@ function sharedOptions(row: CommandRow): Option[] {
     ...(errors.includes("version_mismatch")
       ? [new Option("--if-version <n>", "Refuse unless the record still has this version.").argParser(whole)]
       : []),
-    ...(row.fromGit
-      ? [new Option("--no-git", "Take commit and branch from what is given alone, not from the repository around.")]
-      : []),
+    ...(row.fromGit ? [new Option("--no-git", "Take nothing from the repository around, only what is given.")] : []),
     ...(operation.effect === "write"
       ? [
           new Option(

@@ -6,7 +6,7 @@ import type { CommandRow } from "./commands.js";
 import { type Failure, failureLines } from "./failure.js";
 import { planCard } from "./plan-card.js";
 import { columnsFor, type Noun, paintStatus, statusOf } from "./rows.js";
-import { scopeCard } from "./scope-card.js";
+import { type InLine, lineCard, scopeCard } from "./scope-card.js";
 import { type Screen, screenOf } from "./screen.js";
 import { shown } from "./shown-text.js";
 import { tableLines } from "./table.js";
@@ -67,11 +67,14 @@ const NONE: Partial<Record<Noun, string>> = {
   item: "Nothing of yours.",
   past: "Nobody held it.",
   unlanded: "No unlanded work.",
+  wait: "Nobody waits.",
+  yield: "Nobody asked for anything.",
 };
 
 function answerLines(row: CommandRow, body: unknown, screen: Screen): string[] {
   const { task, tasks, claims, items, pruned, text, ...rest } = body as Row;
   if (typeof text === "string" && row.operation === "get_plan_graph") return [text.trimEnd()];
+  if (typeof rest.ticket === "string" && row.operation === "claim_scopes") return lineCard(body as InLine, screen);
   if (row.operation === "get_task_chain") return chainCard(body as Parameters<typeof chainCard>[0], screen);
   if (row.rows === "step") return planCard(body as Plan, screen);
   const rows = Array.isArray(body) ? body : (tasks ?? claims ?? pruned ?? (row.rows === "item" ? items : undefined));

@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
+import { join } from "node:path";
+import { gitFolders, worktreeAround } from "./git-files.js";
 
 /** Where a command runs: what tells one person's or agent's terminal from another (R45). */
 export interface Place {
@@ -15,31 +16,19 @@ export interface Place {
 }
 
 export function placeOf(cwd: string): Place {
-  const worktree = worktreeOf(realpathSync(cwd));
+  const worktree = worktreeAround(realpathSync(cwd));
   const branch = worktree === undefined ? undefined : branchOf(worktree);
   return { host: hostname(), user: userInfo().username, terminal: terminal(), worktree, branch };
-}
-
-function worktreeOf(folder: string): string | undefined {
-  if (statSync(join(folder, ".git"), { throwIfNoEntry: false })) return folder;
-  const parent = dirname(folder);
-  return parent === folder ? undefined : worktreeOf(parent);
 }
 
 /** The branch checked out; undefined when none is, or git's files can't be read. */
 function branchOf(worktree: string): string | undefined {
   try {
-    const git = join(worktree, ".git");
-    const folder = statSync(git).isDirectory() ? git : linkedFolder(worktree, readFileSync(git, "utf8"));
-    return /^ref: refs\/heads\/(.{1,255})$/m.exec(readFileSync(join(folder, "HEAD"), "utf8"))?.[1];
+    const head = readFileSync(join(gitFolders(worktree).own, "HEAD"), "utf8");
+    return /^ref: refs\/heads\/(.{1,255})$/m.exec(head)?.[1];
   } catch {
     return undefined;
   }
-}
-
-function linkedFolder(worktree: string, text: string): string {
-  const path = text.replace(/^gitdir:\s*/, "").trim();
-  return isAbsolute(path) ? path : join(worktree, path);
 }
 
 function terminal(): string {

@@ -19,6 +19,8 @@ Where the commands go:
   DIBS_STORE           else this store, as sqlite:PATH or postgres://…; without it your own file
   DIBS_AGENT           who you are on the store; without it your user name
   DIBS_SESSION         the session that holds; without it one per agent, terminal and worktree
+  DIBS_PROJECT         the project, by id or key; without it the git repository's, the same in all its
+                       worktrees and clones: dibs project here
 
 Exit status: 0 ok, 1 error, 2 usage, 3 nothing to claim, 4 conflict, 5 lease lost, 6 key or role,
 7 unreachable, 8 timed out, 130 interrupted. Every write takes --idempotency-key, to repeat it safely.`;

@@ -22,7 +22,9 @@ export type Noun =
   | "item"
   | "hold"
   | "unlanded"
-  | "past";
+  | "past"
+  | "wait"
+  | "yield";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -154,7 +156,33 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     time("ENDED", "ended_at"),
     field("HOW", "ended_how"),
   ],
-  project: [field("ID", "id"), field("KEY", "key"), flexible("NAME", "name")],
+  wait: [
+    field("WHO", "agent_name"),
+    { title: "WAITS FOR", flexible: true, text: (row) => (row.scopes as Row[]).map(({ scope }) => scope).join(", ") },
+    {
+      title: "STATE",
+      text: waitState,
+      paint: (text, row, { paint }) => (row.state === "offered" ? paint.green(text) : text),
+    },
+    flexible("INTENT", "intent"),
+    field("PRIO", "priority"),
+    time("SINCE", "asked_at", "ago"),
+    field("TICKET", "ticket"),
+  ],
+  yield: [
+    field("SCOPE", "scope"),
+    flexible("REASON", "reason"),
+    { title: "ANSWER", text: ({ answer }) => textOf(answer ?? "(none yet)") },
+    flexible("BECAUSE", "answer_reason"),
+    time("ASKED", "asked_at", "ago"),
+    field("ID", "id"),
+  ],
+  project: [
+    field("ID", "id"),
+    field("KEY", "key"),
+    flexible("NAME", "name"),
+    { title: "REPOSITORIES", flexible: true, text: (row) => (row.repositories as string[]).join(", ") },
+  ],
   recurrence: [
     field("ID", "id"),
     field("NAME", "name"),
@@ -181,6 +209,11 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
   ],
   link: [time("AT", "created_at"), field("KIND", "kind"), flexible("URL", "url"), field("TITLE", "title")],
 };
+
+function waitState({ state, position, offer_remaining_ms: left }: Row): string {
+  if (state === "offered") return `offered, ${lasting(Number(left))} left`;
+  return state === "waiting" ? `number ${position}` : textOf(state);
+}
 
 /** A task's status in a word or two: what a claim would meet, and how the result was judged. */
 export function statusOf(row: Row): string {

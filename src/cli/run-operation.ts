@@ -5,7 +5,7 @@ import { EXIT, isDibsError } from "../contract/errors.js";
 import type { Answer, Operation } from "../contract/operation.js";
 import { operations } from "../contract/operations.js";
 import type { CommandRow } from "./commands.js";
-import { connect } from "./connect.js";
+import { type Connection, connect } from "./connect.js";
 import { jsonObject } from "./flags.js";
 import type { Output } from "./output.js";
 import { placeOf } from "./place.js";
@@ -34,12 +34,14 @@ export async function runOperation(asked: Asked, output: Output): Promise<number
   const input = await completed(asked, { ...given, ...asked.input }, output);
   const connection = await connect(config);
   try {
-    const answer = await ask(connection.dibs, config, asked, input, interrupt.signal);
+    const answer = await ask(connection, config, asked, input, interrupt.signal);
     const nothing = isNothing(answer.body);
     if (nothing && interrupt.signal.aborted) return EXIT.interrupted;
     output.answer(asked.row, answer);
     if (nothing) output.say("Nothing to claim.");
-    return nothing ? EXIT.nothing : EXIT.ok;
+    if (nothing) return EXIT.nothing;
+    // Whoever goes on after this command must have what it asked for.
+    return stillWaits(answer.body) ? EXIT.timedOut : EXIT.ok;
   } catch (error) {
     if (interrupt.signal.aborted) return EXIT.interrupted;
     throw error;
@@ -62,7 +64,7 @@ async function textFrom(given: string): Promise<string> {
 }
 
 async function ask(
-  dibs: Dibs,
+  { dibs, project }: Connection,
   config: Config,
   asked: Asked,
   input: Readonly<Record<string, unknown>>,
@@ -70,7 +72,8 @@ async function ask(
 ): Promise<Answer<unknown>> {
   const { operation, ifVersion, idempotencyKey } = asked;
   const named = asked.session ?? config.session;
-  const sessionId = named ?? (concernsHolder(operation) ? await sessionHere(dibs, placeOf(process.cwd())) : undefined);
+  const own = () => sessionHere(dibs, placeOf(process.cwd()), project);
+  const sessionId = named ?? (concernsHolder(operation) ? await own() : undefined);
   const bound = sessionId === undefined ? dibs : dibs.inSession(sessionId);
   const full = await withLease(bound, operation, input);
   return bound.call(operation.name as keyof typeof operations, full as never, { ifVersion, idempotencyKey, signal });
@@ -105,6 +108,12 @@ async function withLease(dibs: Dibs, operation: Operation, input: Readonly<Recor
 function isNothing(body: unknown): boolean {
   const { task, tasks } = body as { task?: unknown; tasks?: unknown[] };
   return task === null || tasks?.length === 0;
+}
+
+/** Whether somebody who asked for scopes, or for what a ticket is offered, has to wait on. */
+function stillWaits(body: unknown): boolean {
+  const { ticket, claims } = body as { ticket?: unknown; claims?: unknown[] };
+  return typeof ticket === "string" && claims?.length === 0;
 }
 
 /** The operation a command means: the named one when a task's id is given. */

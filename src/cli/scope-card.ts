@@ -16,3 +16,16 @@ export function scopeCard({ scope, mode, free, held, conflicts }: Checked, scree
     ...(conflicts.length > 0 ? tableLines(columnsFor.claim, conflicts, screen) : []),
   ];
 }
+
+export interface InLine {
+  readonly ticket: string;
+  readonly position: number;
+}
+
+/** What a claim got that must wait. */
+export function lineCard({ ticket, position }: InLine, { paint }: Screen): string[] {
+  return [
+    `${paint.yellow(`number ${position} in line`)}  ticket ${shown(ticket)}`,
+    `Claim the same again to keep the place and take what is offered, or: dibs wait show ${shown(ticket)} --wait-seconds 60`,
+  ];
+}

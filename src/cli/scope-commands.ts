@@ -11,6 +11,7 @@ export const scopeCommands: readonly CommandRow[] = [
     examples: [
       'dibs scope claim src/auth docs/auth.md --intent "rewrite the login"',
       'dibs scope claim port:3000 migration:0042 --intent "try the new table" --ttl-seconds 600',
+      'dibs scope claim src/auth --intent "rewrite the login" --wait --wait-seconds 60   # in line, if it isn\'t free',
     ],
   },
   {

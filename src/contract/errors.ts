@@ -102,8 +102,13 @@ export const ERRORS = {
     z.object({
       conflicts: z.array(
         z
-          .object({ requested: z.string(), holder: holder(), reason: z.string() })
-          .describe("One scope, and who is in its way."),
+          .object({
+            requested: z.string(),
+            also_requested: z.array(z.string()).describe("What else of the request it is in the way of."),
+            holder: holder(),
+            reason: z.string(),
+          })
+          .describe("One claim that is in the way, and of what."),
       ),
       conflicts_count: z.number(),
       unlanded: unlanded(),
@@ -119,6 +124,14 @@ export const ERRORS = {
   ),
   unlanded_ended: row(409, conflict, false, "The unlanded work has landed or ended otherwise.", () =>
     z.object({ ended_how: z.string(), ended_at: z.string(), next: next() }),
+  ),
+  would_deadlock: row(409, conflict, false, "To wait would close a cycle of waiting, which is spelled out.", () =>
+    z.object({
+      cycle: z.array(
+        z.record(z.string(), z.unknown()).describe("Who would wait for what, and the holder that it would wait for."),
+      ),
+      next: next(),
+    }),
   ),
   verdict_required: row(
     409,

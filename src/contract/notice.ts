@@ -5,7 +5,17 @@ import { defineOperation } from "./operation.js";
 /** What a session must know; repeats until acknowledged by its id. */
 export const notice = z.object({
   id: z.string(),
-  type: z.enum(["lease.lost", "lease.expiring", "cancel_requested", "blocker.reopened", "unlanded.landed"]),
+  type: z.enum([
+    "lease.lost",
+    "lease.expiring",
+    "cancel_requested",
+    "blocker.reopened",
+    "wait.offered",
+    "wait.ended",
+    "yield.requested",
+    "yield.answered",
+    "unlanded.landed",
+  ]),
   task_id: z.string().nullable(),
   at: z.string(),
   message: z.string(),

@@ -14,7 +14,9 @@ import { evidenceOperations } from "./task-evidence.js";
 import { taskRecordOperations } from "./task-records.js";
 import { taskWorkOperations } from "./task-work.js";
 import { unlandedOperations } from "./unlanded.js";
+import { waitOperations } from "./wait.js";
 import { workspaceOperations } from "./workspace.js";
+import { yieldOperations } from "./yield.js";
 
 /** Everything that may be asked of Dibs, by name. */
 export const operations = {
@@ -30,6 +32,8 @@ export const operations = {
   ...scopeOperations,
   ...holdOperations,
   ...unlandedOperations,
+  ...waitOperations,
+  ...yieldOperations,
   ...sessionOperations,
   ...noticeOperations,
   ...agentOperations,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { claimRow } from "./claim-row.js";
-import { cursor, id, leaseSeconds, limit, projectId, visibleText } from "./fields.js";
+import { cursor, id, leaseSeconds, limit, projectId, visibleText, waitSeconds, whole } from "./fields.js";
 import { holdRow } from "./hold.js";
 import { notices } from "./notice.js";
 import { defineOperation } from "./operation.js";
@@ -41,9 +41,28 @@ export const scopeOperations = {
         intent: visibleText(500).describe("What for; others read it."),
         ttl_seconds: leaseSeconds.optional(),
         task_id: id("a task you hold").optional().describe("They live by its lease, and end with it."),
+        wait: z.boolean().optional().describe("true: get into line where they aren't free."),
+        wait_seconds: waitSeconds.optional().describe("With wait: how long this call stays there, 0..60 seconds."),
+        priority: whole(1, 4).optional().describe("In line: 4 urgent … 1 low; 2 where none is said."),
       }),
-    output: () => z.object({ claims: z.array(claimed), unlanded: unlandedBeside, notices }),
-    errors: ["not_found", "invalid_scope", "frozen", "scope_conflict", "lease_lost", "limit_exceeded"],
+    output: () =>
+      z.object({
+        claims: z.array(claimed),
+        unlanded: unlandedBeside.optional(),
+        ticket: z.string().optional().describe("What you wait by: asking the same again keeps your place."),
+        position: z.number().optional().describe("In line; 1 is the next."),
+        notices,
+      }),
+    errors: [
+      "not_found",
+      "invalid_scope",
+      "frozen",
+      "scope_conflict",
+      "would_deadlock",
+      "lease_lost",
+      "limit_exceeded",
+    ],
+    otherwise: { status: 202, when: "you wait in line" },
     role: "worker",
     effect: "write",
     status: 201,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cursor, limit, visibleText, whole } from "./fields.js";
+import { cursor, limit, text, visibleText, whole } from "./fields.js";
 import { defineOperation } from "./operation.js";
 
 export const project = z.object({
@@ -7,6 +7,11 @@ export const project = z.object({
   key: z.string(),
   name: z.string(),
   case_insensitive: z.boolean(),
+  repositories: z
+    .array(z.string())
+    .describe(
+      "What its git repositories are known by: remotes as `github.com/acme/shop`, first commits as `root:HASH`.",
+    ),
   created_at: z.string(),
 });
 
@@ -19,6 +24,7 @@ export const settings = z.object({
   lease_seconds_max: seconds,
   max_attempts: whole(1, 100),
   claims_per_agent_max: whole(1, 1_000_000).describe("Live claims an agent may hold at once."),
+  waits_per_agent_max: whole(1, 100_000).describe("Lines for scopes an agent may stand in at once."),
 });
 export type Settings = z.output<typeof settings>;
 export const SETTINGS_DEFAULT: Settings = Object.freeze({
@@ -27,10 +33,12 @@ export const SETTINGS_DEFAULT: Settings = Object.freeze({
   lease_seconds_max: 3600,
   max_attempts: 5,
   claims_per_agent_max: 10_000,
+  waits_per_agent_max: 100,
 });
 
 const workspace = settings.extend({ id: z.string(), name: z.string(), created_at: z.string() });
-const projectKey = z
+/** A project's name for people and files. */
+export const projectKey = z
   .string()
   .regex(/^[A-Za-z0-9._/-]{1,100}$/, "must be 1..100 of letters, digits, dot, underscore, hyphen, slash");
 const byProject = { project_id: z.string().min(1).max(100).describe("Id or key of the project.") } as const;
@@ -59,7 +67,12 @@ export const workspaceOperations = {
     summary: "List the workspace's projects.",
     method: "GET",
     path: "/v1/projects",
-    input: () => z.strictObject({ limit, cursor: cursor.optional() }),
+    input: () =>
+      z.strictObject({
+        repository: text(2000).optional().describe("Only that of this git repository: a remote, or `root:HASH`."),
+        limit,
+        cursor: cursor.optional(),
+      }),
     output: () => z.array(project),
     errors: ["invalid_cursor"],
     role: "worker",
@@ -94,6 +107,35 @@ export const workspaceOperations = {
     role: "coordinator",
     effect: "write",
     nulls: "clear",
+  }),
+  project_for_repository: defineOperation({
+    name: "project_for_repository",
+    summary:
+      "Find or make the project of a git repository, the same for all its worktrees and clones. The first repository of a workspace gets `default`, each further one a project of its own.",
+    method: "POST",
+    path: "/v1/projects/for-repository",
+    input: () =>
+      z.strictObject({
+        project: projectKey
+          .optional()
+          .describe("Key of the project, where the repository says one; made if it isn't there."),
+        remote: text(2000)
+          .optional()
+          .describe("Address of the remote, in any of git's forms; who logs in by it is not kept."),
+        root_commit: z
+          .string()
+          .regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i, "must be the whole hash of a commit")
+          .optional()
+          .describe("Hash of the first commit: what tells the repository while it has no remote."),
+        name: visibleText(200).optional().describe("Name of the project, if it has to be made."),
+      }),
+    output: () => project,
+    errors: [],
+    role: "worker",
+    effect: "write",
+    status: 201,
+    otherwise: { status: 200, when: "the project was there" },
+    nulls: "absent",
   }),
   get_workspace: defineOperation({
     name: "get_workspace",

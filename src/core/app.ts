@@ -18,6 +18,8 @@ export interface AppOptions {
 }
 
 const CLAIMS: ReadonlySet<string> = new Set(["claim_next_task", "claim_task"] satisfies OperationName[]);
+/** What may wait for what it can't have now. */
+const WAITS: ReadonlySet<string> = new Set(["claim_next_task", "claim_scopes", "get_wait"] satisfies OperationName[]);
 
 /** Everything that may be asked, for every surface: validate, send to the engine in company, wait if asked to. */
 export class App {
@@ -94,7 +96,7 @@ export class App {
     const parsed = await this.#parsed(operation, input, identity);
     const call: EngineCall = { name: operation.name as OperationName, input: parsed, caller: from };
     // A surface may make the signal when it is asked for: only what grants or waits needs one.
-    const signal = CLAIMS.has(operation.name) ? caller.signal : undefined;
+    const signal = CLAIMS.has(operation.name) || WAITS.has(operation.name) ? caller.signal : undefined;
     const outcome = await this.#outcome(operation, call, signal);
     if (!outcome.ok) throw this.#error(operation, outcome);
     if (outcome.granted && signal && caller.idempotencyKey === undefined)
@@ -126,7 +128,7 @@ export class App {
   }
 
   async #perform(call: EngineCall, signal: AbortSignal | undefined): Promise<Outcome> {
-    const waitMs = call.name === "claim_next_task" ? Number(call.input.wait_seconds ?? 0) * 1000 : 0;
+    const waitMs = WAITS.has(call.name) ? Number(call.input.wait_seconds ?? 0) * 1000 : 0;
     if (waitMs === 0) return this.#writes.submit(call);
     this.#willWait += 1;
     try {
@@ -137,7 +139,10 @@ export class App {
   }
 
   async #claimOrWait(call: EngineCall, waitMs: number, signal: AbortSignal | undefined): Promise<Outcome> {
-    const signature = JSON.stringify([call.caller.identity, call.input]);
+    const { identity, sessionId } = call.caller;
+    // A ticket is its session's own; tasks are for whoever may have them.
+    const own = call.name === "claim_next_task" ? [] : [call.name, sessionId];
+    const signature = JSON.stringify([identity, call.input, ...own]);
     this.#arrivals += 1;
     const waiting = { call, signature, arrival: this.#arrivals, waitMs, signal };
     // Nobody who waits is overtaken by a newer call that would wait as well.

@@ -11,6 +11,7 @@ import { handlers } from "./handlers.js";
 import { Forgetting, hashOf, remember, replay, scopeOf } from "./idempotency.js";
 import { Identities, type Known, requireRole } from "./identity.js";
 import { KnownHolds } from "./known-holds.js";
+import { serveLine } from "./line.js";
 import { checked, type EngineCall, extras, type Outcome, refusal } from "./outcome.js";
 import { Prefetched } from "./prefetch.js";
 import { ClaimsMade, QueueHeads } from "./read-ahead.js";
@@ -120,6 +121,8 @@ export class Calls {
       writesBefore = tx.writes;
       const outcome = await this.#answer(context, call);
       if (CHANGES_IDENTITIES.has(call.name)) this.#forgetIdentities();
+      // When all of the call is done: what it frees to take at once itself was never free.
+      if (tx.freed.length > 0 && (await serveLine(tx))) shared.effects.woke = true;
       return outcome;
     } catch (fault) {
       if (fault instanceof AskAgain) return undefined;

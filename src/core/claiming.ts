@@ -7,18 +7,16 @@ import { AskAgain, type Context, type Handler, type Reply } from "./context.js";
 import { record } from "./events.js";
 import { refuseFrozen } from "./frozen.js";
 import { sleepsFrozen, wakeAllowed } from "./frozen-queue.js";
-import { behindHold } from "./hold-rows.js";
-import { holdView } from "./hold-view.js";
 import { roleAtLeast } from "./identity.js";
 import { endByForce, holds, leaseSecondsOf, notifyLost, renew } from "./leases.js";
 import { noticesOf } from "./notices.js";
+import { reserveIfStarved, skippedBy } from "./passed-over.js";
 import { planOf } from "./plan-named.js";
 import { projectOf } from "./projects.js";
 import { quoted } from "./quoted.js";
 import { heldByOther, refusalToClaim } from "./refusals.js";
 import { QUEUE, type TaskRow } from "./rows.js";
-import { scopeClaimView } from "./scope-view.js";
-import { grantWithScopes, inTheWayOf, park, refuseTaken, wakeOwn } from "./task-scopes.js";
+import { grantWithScopes, park, refuseTaken, takenFrom, wakeOwn } from "./task-scopes.js";
 import { queuePlace, taskState } from "./task-state.js";
 import { taskOf } from "./tasks.js";
 import { withUnlanded } from "./unlanded-beside.js";
@@ -52,16 +50,17 @@ export const claim_next_task: Handler<Input<"claim_next_task">> = async (context
       passed = true;
       continue;
     }
-    const conflicts = row.scoped === 1 ? await inTheWayOf(context, row) : [];
+    const conflicts = row.scoped === 1 ? await takenFrom(context, row) : [];
     if (conflicts.length === 0) granted.push(await grantWithScopes(context, row, leaseSeconds));
     else {
       passed = true;
+      await reserveIfStarved(context, row);
       // Who was in the way may have let go meanwhile: then it is looked at again.
       if (!(await park(context, row, conflicts))) context.heads.spoil();
     }
   }
   const [skipped, views, notices, beside] = await Promise.all([
-    passed ? skippedBy(context, filter, granted.at(-1)) : NOTHING_SKIPPED,
+    passed ? skippedBy(context, filter, granted.length < room ? undefined : granted.at(-1)) : NOTHING_SKIPPED,
     viewsOf(context, granted),
     noticesOf(context),
     withUnlanded(context, granted),
@@ -74,28 +73,6 @@ export const claim_next_task: Handler<Input<"claim_next_task">> = async (context
 };
 
 const NOTHING_SKIPPED = { skipped: [], skipped_count: 0 };
-const SKIPPED_SHOWN = 10;
-const SKIPPED_COUNTED = 1_000;
-
-/** What came first and was passed over because it is frozen, or its scopes aren't free (R16, R41). */
-async function skippedBy(context: Context, filter: QueueFilter, before: TaskRow | undefined) {
-  const { scopes } = context.tx;
-  const { rows, count } = await scopes.passedOver(filter, before, { shown: SKIPPED_SHOWN, counted: SKIPPED_COUNTED });
-  const claims = new Map((await scopes.bySeqs(rows.map((row) => row.parked_by))).map((claim) => [claim.seq, claim]));
-  const holds = new Map((await context.holds()).map((hold) => [behindHold(hold), hold]));
-  const skipped = rows.map(({ id, content, parked_by }) => {
-    const [holder, hold] = [claims.get(parked_by), holds.get(parked_by)];
-    return {
-      id,
-      content,
-      code: parked_by < 0 ? "frozen" : "scope_conflict",
-      holder: holder ? scopeClaimView(holder, context.nowMs) : null,
-      hold: hold ? holdView(hold, context.nowMs) : null,
-    };
-  });
-  return { skipped, skipped_count: count };
-}
-
 /** The best task of the filter by hand-out order: from the queue, or from those the clock freed a moment ago. */
 async function nextTask(context: Context, filter: QueueFilter): Promise<TaskRow | undefined> {
   const { tx } = context;

@@ -12,6 +12,7 @@ export interface Table {
 export const TABLES: readonly Table[] = [
   { name: "workspaces", order: ["id"], parts: false },
   { name: "projects", order: ["seq"], parts: true },
+  { name: "repositories", order: ["seq"], parts: true },
   { name: "agents", order: ["seq"], parts: true },
   { name: "keys", order: ["id"], parts: false },
   { name: "sessions", order: ["seq"], parts: true },
@@ -29,6 +30,9 @@ export const TABLES: readonly Table[] = [
   { name: "holds", order: ["seq"], parts: true },
   { name: "unlanded", order: ["seq"], parts: true },
   { name: "unlanded_scopes", order: ["unlanded_seq", "place"], parts: true },
+  { name: "waits", order: ["seq"], parts: true },
+  { name: "wait_scopes", order: ["wait_seq", "place"], parts: true },
+  { name: "yields", order: ["seq"], parts: true },
   { name: "scope_fences", order: ["namespace"], parts: false },
   { name: "comments", order: ["seq"], parts: true },
   { name: "links", order: ["seq"], parts: true },

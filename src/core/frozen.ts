@@ -12,10 +12,10 @@ import { iso } from "./task-view.js";
 /** What a hold may freeze: a task, by its project and by what it declares. */
 export type Freezable = Pick<TaskRow, "id" | "seq" | "project_id" | "scopes">;
 
-/** The live holds that don't let the caller pass. */
-async function inForce(context: Context): Promise<readonly Hold[]> {
+/** The live holds that don't let the agent pass. */
+async function inForce(context: Context, agentId = context.agent.id): Promise<readonly Hold[]> {
   const holds = await context.holds();
-  return holds.length === 0 ? holds : holds.filter((hold) => !hold.allowed.has(context.agent.id));
+  return holds.length === 0 ? holds : holds.filter((hold) => !hold.allowed.has(agentId));
 }
 
 /** The holds that freeze the task for the caller, oldest first: those on its project and on what it declares (R41). */
@@ -45,14 +45,24 @@ function freezing(holds: readonly Hold[], projectId: string, wanted: readonly Wa
 }
 
 /** The holds that keep the caller from claiming the names; none where it claims none. */
-export async function frozenNames(context: Context, wanted: readonly Wanted[], projectId: string): Promise<Hold[]> {
+export async function frozenNames(
+  context: Context,
+  wanted: readonly Wanted[],
+  projectId: string,
+  agentId = context.agent.id,
+): Promise<Hold[]> {
   if (wanted.length === 0) return [];
-  return freezing(await inForce(context), projectId, wanted);
+  return freezing(await inForce(context, agentId), projectId, wanted);
 }
 
-/** Refuses a new claim of names that are frozen. Throws `frozen`. */
-export async function refuseFrozenNames(context: Context, wanted: readonly Wanted[], projectId: string): Promise<void> {
-  const holds = await frozenNames(context, wanted, projectId);
+/** Refuses a new claim of names that are frozen for the agent, the caller where none is said. Throws `frozen`. */
+export async function refuseFrozenNames(
+  context: Context,
+  wanted: readonly Wanted[],
+  projectId: string,
+  agentId = context.agent.id,
+): Promise<void> {
+  const holds = await frozenNames(context, wanted, projectId, agentId);
   if (holds.length === 0) return;
   const first = wanted.find((each) => freezing(holds, projectId, [each]).length > 0);
   throw frozen(context, first?.scope.text ?? "It", holds);

@@ -15,11 +15,13 @@ import * as planViews from "./plan-view.js";
 import * as plans from "./plans.js";
 import * as projects from "./projects.js";
 import * as recurrences from "./recurrences.js";
+import { project_for_repository } from "./repositories.js";
 import * as scopeKeeping from "./scope-keeping.js";
 import * as scopes from "./scopes.js";
 import * as sessionEnd from "./session-end.js";
 import * as sessionOpen from "./session-open.js";
 import * as sessions from "./sessions.js";
+import * as taking from "./taking.js";
 import * as taskContext from "./task-context.js";
 import * as creation from "./task-creation.js";
 import * as notes from "./task-notes.js";
@@ -27,7 +29,9 @@ import * as tasks from "./tasks.js";
 import * as unlanded from "./unlanded.js";
 import * as unlandedEnd from "./unlanded-end.js";
 import * as unlandedHands from "./unlanded-hands.js";
+import * as waits from "./waits.js";
 import * as work from "./work.js";
+import * as yields from "./yields.js";
 
 /** The behaviour of every operation, by its name; a missing or wrongly typed one doesn't compile. */
 export const handlers: { readonly [N in OperationName]: Handler<z.output<Operations[N]["input"]>> } = {
@@ -85,6 +89,14 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   decline_unlanded: unlandedHands.decline_unlanded,
   land_unlanded: unlandedEnd.land_unlanded,
   prune_unlanded: unlandedEnd.prune_unlanded,
+  list_waits: waits.list_waits,
+  get_wait: taking.get_wait,
+  accept_wait: taking.accept_wait,
+  cancel_wait: waits.cancel_wait,
+  grant_wait: taking.grant_wait,
+  request_yield: yields.request_yield,
+  answer_yield: yields.answer_yield,
+  list_yields: yields.list_yields,
   list_claims: claimsTable.list_claims,
   count_claims: claimsTable.count_claims,
   list_events: notes.list_events,
@@ -111,6 +123,7 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   list_projects: projects.list_projects,
   get_project: projects.get_project,
   update_project: projects.update_project,
+  project_for_repository,
   get_workspace: projects.get_workspace,
   update_workspace: projects.update_workspace,
 };

@@ -56,5 +56,9 @@ export interface HoldVerbs {
   wakeFirst(filter: QueueFilter, holdSeqs: readonly number[], before: TaskRow | undefined): Awaitable<boolean>;
 }
 
-/** What a task that sleeps behind a hold has as `parked_by`: claims of names have the numbers above zero. */
-export const behindHold = ({ seq }: Pick<StoredHold, "seq">): number => -seq;
+/** Claims of names have the numbers below, who waits in line those below zero. */
+const HOLDS_FROM = 2 ** 52;
+
+/** What a task that sleeps behind a hold has as `parked_by`. */
+export const behindHold = ({ seq }: Pick<StoredHold, "seq">): number => HOLDS_FROM + seq;
+export const isBehindHold = (parkedBy: number): boolean => parkedBy > HOLDS_FROM;

@@ -4,6 +4,7 @@ import type { Operations } from "../contract/operations.js";
 import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
 import { record } from "./events.js";
+import { freezeLine, thawLine } from "./frozen-line.js";
 import { behindHold, type HoldRow, type StoredHold } from "./hold-rows.js";
 import { holdView } from "./hold-view.js";
 import { newId } from "./ids.js";
@@ -46,6 +47,7 @@ export const place_hold: Handler<Input<"place_hold">> = async (context, input) =
     ended_how: null,
   };
   await context.tx.holds.insert(row);
+  await freezeLine(context.tx, row);
   const { reason } = row;
   await record(
     context,
@@ -109,10 +111,11 @@ export const lift_hold: Handler<Input<"lift_hold">> = async (context, input) => 
   return { body: holdView({ ...row, ended_at: context.nowMs, ended_how: "lifted" }, context.nowMs) };
 };
 
-/** The end of a hold, and of the sleep of what it froze; false where it had ended. */
+/** The end of a hold, and of the sleep of what it froze; who waits in line may have it. False where it had ended. */
 async function ended(tx: Tx, row: HoldRow, at: number, how: "lifted" | "expired"): Promise<boolean> {
   if (row.ended_at !== null || !(await tx.holds.end(row.seq, at, how))) return false;
   await tx.scopes.unpark([behindHold(row)]);
+  await thawLine(tx, row);
   return true;
 }
 

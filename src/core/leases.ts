@@ -41,6 +41,7 @@ export function granted(
     status: "claimed" as const,
     queue: QUEUE.sleeping,
     parked_by: null,
+    passed_since: null,
     wakes_at: untilMs,
     lease_id: newId(nowMs),
     fence: row.fence + 1,

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { DibsError, invalidInput } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
+import { remoteName } from "../contract/remote-name.js";
 import { settings as settingsSchema } from "../contract/workspace.js";
 import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
@@ -8,6 +9,7 @@ import { DEFAULT_PROJECT } from "./identity.js";
 import { newId } from "./ids.js";
 import type { ProjectRow, WorkspaceRow } from "./rows.js";
 import { iso } from "./task-view.js";
+import type { Page } from "./verbs.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 
@@ -23,9 +25,23 @@ export async function projectOf(context: Context, named: string | undefined): Pr
   );
 }
 
-function projectView(row: Omit<ProjectRow, "seq">) {
-  const { id, key, name } = row;
-  return { id, key, name, case_insensitive: row.case_insensitive === 1, created_at: iso(row.created_at) };
+/** A project as it is shown. */
+export async function projectView(context: Context, row: Omit<ProjectRow, "seq">) {
+  const [view] = await projectViews(context, [row]);
+  if (!view) throw new Error("A project has a view.");
+  return view;
+}
+
+async function projectViews(context: Context, rows: readonly Omit<ProjectRow, "seq">[]) {
+  const known = rows.length === 0 ? [] : await context.tx.repositories.ofProjects(rows.map(({ id }) => id));
+  return rows.map(({ id, key, name, case_insensitive, created_at }) => ({
+    id,
+    key,
+    name,
+    case_insensitive: case_insensitive === 1,
+    repositories: known.filter((row) => row.project_id === id).map(({ identity }) => identity),
+    created_at: iso(created_at),
+  }));
 }
 
 async function refuseTakenKey(context: Context, key: string, ownId?: string): Promise<void> {
@@ -37,26 +53,45 @@ async function refuseTakenKey(context: Context, key: string, ownId?: string): Pr
 
 export const create_project: Handler<Input<"create_project">> = async (context, input) => {
   await refuseTakenKey(context, input.key);
+  return { body: await projectView(context, await addProject(context, input)) };
+};
+
+/** Adds a project whose key is free. */
+export async function addProject(
+  context: Context,
+  { key, name = key, case_insensitive = false }: Input<"create_project">,
+): Promise<Omit<ProjectRow, "seq">> {
   const row = {
     id: newId(context.nowMs),
     workspace_id: context.workspaceId,
-    key: input.key,
-    name: input.name ?? input.key,
-    case_insensitive: input.case_insensitive ? 1 : 0,
+    key,
+    name,
+    case_insensitive: Number(case_insensitive),
     created_at: context.nowMs,
   };
   await context.tx.workspaces.insertProject(row);
-  return { body: projectView(row) };
-};
+  return row;
+}
 
 export const list_projects: Handler<Input<"list_projects">> = async (context, input) => {
   const page = pageOf("projects", input);
-  const rows = await context.tx.workspaces.projects(context.workspaceId, page);
-  return { body: rows.map(projectView), ...cursorAfter("projects", rows, page, (row) => [row.seq]) };
+  const rows =
+    input.repository === undefined
+      ? await context.tx.workspaces.projects(context.workspaceId, page)
+      : await ofRepository(context, input.repository, page);
+  return { body: await projectViews(context, rows), ...cursorAfter("projects", rows, page, (row) => [row.seq]) };
 };
 
+/** The project that the repository belongs to, which is behind the page's beginning or there is none. */
+async function ofRepository(context: Context, repository: string, page: Page): Promise<ProjectRow[]> {
+  const identity = /^root:/.test(repository) ? repository.toLowerCase() : remoteName(repository);
+  const [known] = identity === undefined ? [] : await context.tx.repositories.named(context.workspaceId, [identity]);
+  const row = known && (await context.tx.workspaces.project(context.workspaceId, known.project_id));
+  return row && row.seq > (page.after?.[0] ?? 0) ? [row] : [];
+}
+
 export const get_project: Handler<Input<"get_project">> = async (context, input) => ({
-  body: projectView(await projectOf(context, input.project_id)),
+  body: await projectView(context, await projectOf(context, input.project_id)),
 });
 
 export const update_project: Handler<Input<"update_project">> = async (context, input) => {
@@ -71,7 +106,7 @@ export const update_project: Handler<Input<"update_project">> = async (context, 
   }
   const change = { key, name, case_insensitive: caseInsensitive };
   await context.tx.workspaces.updateProject(row.id, change);
-  return { body: projectView({ ...row, ...change }) };
+  return { body: await projectView(context, { ...row, ...change }) };
 };
 
 async function workspaceOf(context: Context): Promise<WorkspaceRow> {

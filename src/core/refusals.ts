@@ -6,7 +6,7 @@ import { quoted } from "./quoted.js";
 import { judgementOf } from "./required-verdict.js";
 import type { TaskRow } from "./rows.js";
 import { scopeConflict } from "./scope-conflicts.js";
-import { inTheWayOf } from "./task-scopes.js";
+import { takenFrom } from "./task-scopes.js";
 import { type TaskState, taskState } from "./task-state.js";
 import { ATTEMPTS_EXHAUSTED, claimView, iso } from "./task-view.js";
 import { refusedTaskBeside } from "./unlanded-beside.js";
@@ -35,8 +35,8 @@ export async function refusalToClaim(context: Context, row: TaskRow): Promise<Di
       next: ["Claim another task: claim_next_task.", "A coordinator can assign it to you: update_task."],
     });
   }
-  const conflicts = await inTheWayOf(context, row);
-  return conflicts.length > 0 ? refusedTaskBeside(context, row, scopeConflict(context, conflicts)) : null;
+  const conflicts = await takenFrom(context, row);
+  return conflicts.length > 0 ? refusedTaskBeside(context, row, scopeConflict(context, conflicts, null)) : null;
 }
 
 async function closed(context: Context, row: TaskRow, state: TaskState): Promise<DibsError<"task_closed">> {

@@ -131,10 +131,12 @@ export interface TaskRow {
   /** 1 when it declares scopes, or some are claimed for it. */
   scoped: number;
   /**
-   * The claim of a name that it met, until which has ended it sleeps, by its sequence number; or the hold, by the same
-   * below zero.
+   * The claim of a name that it met, until which has ended it sleeps, by its sequence number; who waits in line, by
+   * its below zero; or a hold (core/hold-rows.ts).
    */
   parked_by: number | null;
+  /** When it first was passed over because of its scopes, since it was last held; ms. */
+  passed_since: number | null;
   state: string | null;
   // The lease: written by the leases' verbs only.
   lease_id: string | null;

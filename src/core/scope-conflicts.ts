@@ -1,5 +1,6 @@
 import { DibsError } from "../contract/errors.js";
 import type { Context } from "./context.js";
+import { oneEach } from "./one-holder.js";
 import type { SessionRow } from "./rows.js";
 import { indexKey } from "./scope-keys.js";
 import { nearTo, type Wanted } from "./scope-names.js";
@@ -7,6 +8,7 @@ import { overlap } from "./scope-overlap.js";
 import type { ScopeClaimRow } from "./scope-rows.js";
 import { scopeClaimView } from "./scope-view.js";
 import { iso } from "./task-view.js";
+import type { WaitRow } from "./wait-rows.js";
 
 /** For whom something is asked: a session, and the task it is for, if it is for one. */
 export interface Asker {
@@ -16,7 +18,9 @@ export interface Asker {
 
 export interface Conflict {
   readonly wanted: Wanted;
+  /** The claim; of a ticket that is before the asker what it wants, in the same form. */
   readonly holder: ScopeClaimRow;
+  readonly wait?: WaitRow;
 }
 
 /** When the claim ends by the clock, ms: the earlier of the lease it lives by and its session. */
@@ -39,7 +43,7 @@ export interface Found {
  * For each of the names what may be in its way, behind the lock that holds off other grants of them. What looks dead may be
  * being renewed at this moment: it is read again behind whoever does that.
  */
-export async function lookAround(context: Context, wanted: readonly Wanted[]): Promise<Found[]> {
+export async function lookAround(context: Pick<Context, "tx" | "nowMs">, wanted: readonly Wanted[]): Promise<Found[]> {
   await context.tx.scopes.alone(wanted.map(({ namespace }) => namespace));
   const found = await overlappingAll(context, wanted);
   const dead = found.flatMap((each) => each.dead);
@@ -49,7 +53,7 @@ export async function lookAround(context: Context, wanted: readonly Wanted[]): P
 }
 
 /** Names with one place in the index are asked for once. */
-async function overlappingAll(context: Context, wanted: readonly Wanted[]): Promise<Found[]> {
+async function overlappingAll(context: Pick<Context, "tx" | "nowMs">, wanted: readonly Wanted[]): Promise<Found[]> {
   const asked = new Map<string, Promise<ScopeClaimRow[]>>();
   const near = (each: Wanted) => {
     const place = `${each.namespace} ${indexKey(each.scope.key)}`;
@@ -62,7 +66,11 @@ async function overlappingAll(context: Context, wanted: readonly Wanted[]): Prom
   return Promise.all(wanted.map(async (each) => byLife(context, await near(each), each)));
 }
 
-function byLife(context: Context, near: readonly ScopeClaimRow[], { scope }: Omit<Wanted, "mode">): Found {
+function byLife(
+  context: Pick<Context, "nowMs">,
+  near: readonly ScopeClaimRow[],
+  { scope }: Omit<Wanted, "mode">,
+): Found {
   const found = near.filter((row) => overlap(row.key, scope.key));
   return {
     live: found.filter((row) => isLive(row, context.nowMs)),
@@ -92,32 +100,51 @@ const LISTED_MAX = 1000;
 export const CONFLICTS_COUNTED = 10 * LISTED_MAX;
 
 /** The refusal that names every holder in the way, in the form of the claims table (R34). */
-export function scopeConflict(context: Context, conflicts: readonly Conflict[]): DibsError<"scope_conflict"> {
-  const holders = [...new Map(conflicts.map(({ holder }) => [holder.id, holder])).values()];
+export function scopeConflict(
+  context: Pick<Context, "nowMs">,
+  conflicts: readonly Conflict[],
+  place: number | null,
+): DibsError<"scope_conflict"> {
+  const inTheWay = oneEach(conflicts);
+  const holders = inTheWay.map(({ conflict }) => conflict.holder);
   const named = holders.slice(0, 3).map((row) => `${row.scope} (${row.mode}, ${row.agent_name}, "${row.intent}")`);
   const more = holders.length > named.length ? ` and ${holders.length - named.length} more` : "";
-  const soonest = Math.min(...holders.map(scopeEndMs));
   const [first] = conflicts as [Conflict];
   return new DibsError(
     "scope_conflict",
     `${first.wanted.scope.text} (${first.wanted.mode}) is not free: ${named.join(", ")}${more}.`,
     {
-      conflicts: conflicts.slice(0, LISTED_MAX).map(({ wanted, holder }) => ({
-        requested: wanted.scope.text,
-        holder: scopeClaimView(holder, context.nowMs),
-        reason: reasonOf(wanted, holder),
+      conflicts: inTheWay.slice(0, LISTED_MAX).map(({ conflict, also }) => ({
+        requested: conflict.wanted.scope.text,
+        also_requested: also,
+        holder: scopeClaimView(conflict.holder, context.nowMs),
+        reason: reasonOf(conflict),
       })),
-      conflicts_count: conflicts.length,
-      next: [
-        "Work on something else: claim_next_task passes over tasks whose scopes aren't free.",
-        `Try again after ${iso(soonest)}, when the first of these leases ends unless it is renewed.`,
-        "Claim a smaller scope that doesn't overlap; check_scope says who would refuse it.",
-      ],
+      conflicts_count: inTheWay.length,
+      next: nextMoves(conflicts, place),
     },
   );
 }
 
-function reasonOf({ scope, mode }: Wanted, holder: ScopeClaimRow): string {
+/** What can be done about it; `place`: in line, if that is open to the asker. */
+function nextMoves(conflicts: readonly Conflict[], place: number | null): string[] {
+  const held = conflicts.filter(({ wait }) => !wait).map(({ holder }) => holder);
+  const line = `Wait in line: claim_scopes with wait: true; you would be number ${place}.`;
+  const [holder] = held;
+  return [
+    ...(place === null ? [] : [line]),
+    "Work on something else: claim_next_task passes over tasks whose scopes aren't free.",
+    ...(holder ? [`Ask ${holder.agent_name} to yield: request_yield of claim ${holder.id}.`] : []),
+    ...(held.length > 0
+      ? [`Try again after ${iso(Math.min(...held.map(scopeEndMs)))}, when the first lease ends unless it is renewed.`]
+      : []),
+    "Claim a smaller scope that doesn't overlap; check_scope says who would refuse it.",
+  ];
+}
+
+function reasonOf({ wanted: { scope, mode }, holder, wait }: Conflict): string {
+  if (wait)
+    return wait.offered_until === null ? "somebody is before you in line" : "it is offered to the first in line";
   if (holder.mode === "shared") return "it is shared, and wanted for oneself";
   if (mode === "shared") return "it is held exclusively";
   return holder.key === scope.key ? "it is held" : "they overlap";

@@ -1,5 +1,6 @@
 import type { Context } from "./context.js";
 import { newId } from "./ids.js";
+import { freeUp } from "./line.js";
 import type { ProjectRow, SessionRow, TaskRow } from "./rows.js";
 import { isLive, scopeEndMs } from "./scope-conflicts.js";
 import { indexKey } from "./scope-keys.js";
@@ -67,7 +68,7 @@ export async function grantScopes(
       ...row,
       until: task?.untilMs ?? row.lease_until ?? 0,
       session_expires_at: session.expires_at,
-      agent_name: context.agent.name,
+      agent_name: session.agent_name,
       implicit: session.implicit,
       client: session.client,
       branch: session.branch,
@@ -103,11 +104,13 @@ async function ended(tx: Tx, rows: readonly ScopeClaimRow[], at: number, how: Sc
   const seqs = rows.map(({ seq }) => seq);
   const count = await tx.leases.endScopes(seqs, at, how);
   await tx.scopes.unpark(seqs);
+  freeUp(tx, rows);
   return count > 0;
 }
 
 /** What a task's lease held of names ends with it; the task's own event says so. */
 export async function endScopesOf(tx: Tx, task: TaskRow, how: ScopeEnd, atMs: number): Promise<void> {
+  if (await tx.waits.any) freeUp(tx, await tx.scopes.ofTask(task));
   // Sent together: a database far away is waited for once.
   await Promise.all([tx.leases.endScopesOf(task.id, atMs, how), tx.scopes.unparkBehind(task.id)]);
 }

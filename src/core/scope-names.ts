@@ -7,7 +7,7 @@ import type { Near, ScopeMode } from "./scope-rows.js";
 
 /** A scope as somebody wants it, and whose names it is one of. */
 export interface Wanted {
-  readonly scope: Scope;
+  readonly scope: Pick<Scope, "text" | "key"> & { readonly kind: Pick<Scope["kind"], "name"> };
   readonly mode: ScopeMode;
   readonly namespace: string;
 }

@@ -1,5 +1,5 @@
 import type { ScopeKey } from "../contract/scope.js";
-import { isPattern } from "./scope-keys.js";
+import { indexKey, isPattern } from "./scope-keys.js";
 
 /*
  * Whether two scopes have a name in common (R30, R31), by their keys. Exact, and without search: what stands between
@@ -21,6 +21,16 @@ export function overlap(a: ScopeKey, b: ScopeKey): boolean {
   // One lies at or under the other; the slash that ends a key keeps `src/app` from `src/apple`.
   if (!isPattern(a) && !isPattern(b)) return a.startsWith(b) || b.startsWith(a);
   return kindOf(a) === kindOf(b) && meet(shapeOf(a), shapeOf(b));
+}
+
+/**
+ * Whether all that one scope covers is covered by the other. Exact where the other is a literal; within a pattern lie the
+ * names that it matches in full.
+ */
+export function isWithin(inner: ScopeKey, outer: ScopeKey): boolean {
+  if (!isPattern(outer)) return indexKey(inner).startsWith(outer);
+  if (isPattern(inner)) return false;
+  return kindOf(outer) === kindOf(inner) && meet(shapeOf(outer), [segmentsOf(inner).map((segment) => [segment])]);
 }
 
 function kindOf(key: ScopeKey): string {

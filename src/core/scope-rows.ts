@@ -72,6 +72,11 @@ export interface DeclaredRow {
   readonly mode: ScopeMode;
 }
 
+/** The same with the priority of the task. */
+export interface DeclaringRow extends DeclaredRow {
+  readonly priority: number;
+}
+
 export interface ScopeFilter {
   readonly agentId?: string;
   readonly sessionId?: string;
@@ -115,9 +120,16 @@ export interface ScopeVerbs {
   /** The task declares these from now on. */
   declare(taskSeq: number, rows: readonly DeclaredRow[]): Awaitable<void>;
   /** What tasks in the queue declare that may overlap; of those that nobody else has in hand. */
-  declaredNear(namespace: string, near: Near): Awaitable<DeclaredRow[]>;
-  /** Lets ready tasks sleep until the claim has ended, or until that time at the latest; false where it has ended already. */
-  park(taskSeqs: readonly number[], claimSeq: number, untilMs: number): Awaitable<boolean>;
+  declaredNear(namespace: string, near: Near): Awaitable<DeclaringRow[]>;
+  /**
+   * Lets ready tasks sleep until the claim (of a negative number: the ticket) has ended, or until that time at the latest;
+   * false where it has ended already.
+   */
+  park(
+    taskSeqs: readonly number[],
+    holderSeq: number,
+    at: { readonly nowMs: number; readonly untilMs: number },
+  ): Awaitable<boolean>;
   /** Wakes what sleeps because of claims that the task had. */
   unparkBehind(taskId: string): Awaitable<number>;
   /** Wakes what sleeps because of these claims; how many tasks. */

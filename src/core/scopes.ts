@@ -1,152 +1,80 @@
 import type { z } from "zod";
 import { DibsError } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
-import { roomForAll } from "./claim-limit.js";
 import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
-import { frozenNames, refuseFrozenNames } from "./frozen.js";
+import { frozenNames } from "./frozen.js";
 import { holdView } from "./hold-view.js";
+import { ahead } from "./in-line.js";
 import { holds, leaseSecondsOf } from "./leases.js";
+import { endWait } from "./line.js";
+import { rankOf } from "./line-order.js";
+import type { InLine } from "./line-tickets.js";
 import { noticesOf } from "./notices.js";
 import { projectOf } from "./projects.js";
-import type { TaskRow } from "./rows.js";
-import {
-  type Asker,
-  CONFLICTS_COUNTED,
-  type Conflict,
-  type Found,
-  isInTheWay,
-  isLive,
-  lookAround,
-  overlapping,
-  scopeConflict,
-} from "./scope-conflicts.js";
-import { grantScopes, lapseScopes, renewScope, type ScopeGrant, scopeEvent } from "./scope-leases.js";
+import { isInTheWay, isLive, overlapping, scopeConflict } from "./scope-conflicts.js";
+import { type Claiming, tryClaim } from "./scope-granting.js";
 import { namespaceOf, nearTo, scopeOf, type Wanted, wantedOf } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
 import type { GrantedScope, ScopeClaimRow } from "./scope-rows.js";
 import { scopeClaimView } from "./scope-view.js";
 import { refuseLost } from "./stale-writes.js";
-import { holdingOf } from "./task-scopes.js";
 import { iso } from "./task-view.js";
 import { taskOf } from "./tasks.js";
 import { refusedBeside, unlandedBeside } from "./unlanded-beside.js";
+import { DEFAULT_PRIORITY, markOf, placeFor, ticketOf, wait } from "./waits.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 
-/** Grants all the names or none; what the session holds already under the same name is renewed (R5, R33). */
+/**
+ * Grants all the names or none; what the session holds already under the same name is renewed (R5, R33). With `wait` a
+ * request that can't be granted gets into line, or keeps its place there (R35).
+ */
 export const claim_scopes: Handler<Input<"claim_scopes">> = async (context, input) => {
   const project = await projectOf(context, input.project_id);
   const wanted = wantedOf(context, input.scopes, project, input.mode);
   const leaseSeconds = leaseSecondsOf(context, input.ttl_seconds, "ttl_seconds");
   const row = input.task_id === undefined ? null : await taskOf(context, input.task_id);
   if (row && !holds(context, row, {})) return refuseLost(context, row, {});
-  const names = namesOf(wanted);
-  const claims = await claimAll(context, wanted, { project, intent: input.intent, leaseSeconds, row }).catch(
-    async (fault: unknown) => {
-      throw await refusedBeside(context, names, fault);
-    },
-  );
-  const body = {
-    claims: claims.map((each) => ({ ...scopeClaimView(each, context.nowMs), nested: each.nested })),
-    unlanded: await unlandedBeside(context, names),
-    notices: await noticesOf(context),
+  const names = keysOf(wanted);
+  const mark = markOf(wanted, row);
+  const ticket = await ticketOf(context, mark);
+  const priority = input.priority ?? ticket?.priority ?? DEFAULT_PRIORITY;
+  const asker: InLine = {
+    session: context.session,
+    taskId: row?.id ?? null,
+    rank: ticket?.rank ?? rankOf(context.nowMs, priority),
+    ticket: ticket?.seq ?? null,
   };
-  return { body, scopes: claims.map(({ id }) => id) };
+  const { intent } = input;
+  const asked: Claiming = { wanted, project, intent, leaseSeconds, row, asker, holder: () => context.holder() };
+  const beside = async (refusal: unknown): Promise<never> => {
+    throw await refusedBeside(context, names, refusal);
+  };
+  const tried = await tryClaim(context, asked).catch(beside);
+  if ("conflicts" in tried) {
+    if (input.wait) return wait(context, asked, { priority, mark, ticket, conflicts: tried.conflicts });
+    return beside(scopeConflict(context, tried.conflicts, await placeFor(context, asked)));
+  }
+  const scopes = tried.claims.map(({ id }) => id);
+  if (ticket) await endWait(context.tx, ticket, "granted", { claims: scopes, by: context });
+  const claims = tried.claims.map(claimedView(context));
+  const unlanded = await unlandedBeside(context, names);
+  return { body: { claims, unlanded, notices: await noticesOf(context) }, scopes };
 };
 
-const namesOf = (wanted: readonly Wanted[]) => wanted.map(({ scope, namespace }) => ({ namespace, key: scope.key }));
+const keysOf = (wanted: readonly Wanted[]) => wanted.map(({ scope, namespace }) => ({ namespace, key: scope.key }));
 
-interface Claiming extends Pick<ScopeGrant, "project" | "intent" | "leaseSeconds"> {
-  /** The task that they are claimed for. */
-  readonly row: TaskRow | null;
-}
-
-/** The way to a lease on a name: locks, then the look at who is in the way, then the grants. Throws `scope_conflict`. */
-async function claimAll(context: Context, wanted: readonly Wanted[], how: Claiming): Promise<GrantedScope[]> {
-  const holder = how.row?.holder_session ?? context.session?.id ?? null;
-  const { own, dead } = await looked(context, wanted, how, holder);
-  const fresh = wanted.filter(({ scope }) => !own.has(scope.key));
-  await roomForAll(context, fresh.length);
-  // Decided: from here on it writes.
-  const grant: ScopeGrant = { ...how, ...(await heldBy(context, how.row)) };
-  await lapseScopes(context.tx, dead);
-  const granted = new Map((await grantScopes(context, fresh, grant)).map((row) => [row.key, row]));
-  for (const row of granted.values()) await claimedEvent(context, row);
-  const claims: GrantedScope[] = [];
-  for (const { scope, mode } of wanted) {
-    const held = own.get(scope.key);
-    claims.push(held ? await again(context, held, mode, grant) : (granted.get(scope.key) as GrantedScope));
-  }
-  return claims;
-}
-
-/** What of the names is the holder's already, locked, and what the clock has ended; throws where others are in the way. */
-async function looked(context: Context, wanted: readonly Wanted[], how: Claiming, holder: string | null) {
-  const taskId = how.row?.id ?? null;
-  const asker: Asker = { session: context.session, taskId };
-  const conflicts: Conflict[] = [];
-  const dead = new Map<number, ScopeClaimRow>();
-  const own = new Map<string, ScopeClaimRow>();
-  const around = await lookAround(context, wanted);
-  for (const [at, each] of wanted.entries()) {
-    const found = around[at] as Found;
-    for (const row of found.dead) dead.set(row.seq, row);
-    for (const row of found.live) {
-      if (conflicts.length >= CONFLICTS_COUNTED) break;
-      if (isSame(row, each, taskId, holder)) own.set(each.scope.key, row);
-      else if (isInTheWay(row, each, asker)) conflicts.push({ wanted: each, holder: row });
-    }
-  }
-  const fresh = wanted.filter(({ scope }) => !own.has(scope.key));
-  await refuseFrozenNames(context, fresh, how.project.id);
-  if (conflicts.length > 0) throw scopeConflict(context, conflicts);
-  // A heartbeat or a release of these may be under way.
-  const seqs = [...own.values()].map(({ seq }) => seq);
-  const locked = seqs.length === 0 || !context.tx.shared ? [...own.values()] : await context.tx.scopes.locked(seqs);
-  const held = locked.filter((row) => isLive(row, context.nowMs));
-  return { own: new Map(held.map((row) => [row.key as string, row])), dead: [...dead.values()] };
-}
-
-/** Who holds what is claimed now, and by which lease: a task's holder, also where a session that shares it asks. */
-async function heldBy(context: Context, row: TaskRow | null): Promise<Pick<ScopeGrant, "session" | "task">> {
-  if (row === null) return { session: await context.holder(), task: null };
-  // So that the end of its lease looks for them.
-  if (row.scoped === 0) await context.tx.tasks.update(row, { scoped: 1 });
-  return holdingOf(context, row);
-}
-
-/** A claim's identity: its session, its task or none, its name (R33). */
-function isSame(row: ScopeClaimRow, { scope }: Wanted, taskId: string | null, holder: string | null): boolean {
-  return row.holder_session === holder && row.task_id === taskId && row.key === scope.key;
-}
-
-/** What is held is claimed once more; one that was shared may become the session's alone. */
-async function again(
-  context: Context,
-  row: ScopeClaimRow,
-  mode: Wanted["mode"],
-  { intent, leaseSeconds }: ScopeGrant,
-): Promise<ScopeClaimRow> {
-  const upgraded = row.mode === "shared" && mode === "exclusive";
-  const lease = row.task_id === null ? { lease_seconds: leaseSeconds } : {};
-  const change = { nested: row.nested + 1, intent, ...(upgraded ? { mode } : {}), ...lease };
-  const renewed = await renewScope(context, row, change);
-  if (upgraded) await claimedEvent(context, renewed, { upgraded: true });
-  return renewed;
-}
-
-async function claimedEvent(context: Context, row: GrantedScope, data: object = {}): Promise<void> {
-  const { intent, lease_seconds } = row;
-  await scopeEvent(context.tx, "scope.claimed", row, { intent, lease_seconds, ...data }, context);
-}
+const claimedView =
+  ({ nowMs }: Context) =>
+  (row: GrantedScope) => ({ ...scopeClaimView(row, nowMs), nested: row.nested });
 
 /** The first answer to a claim of names, as they are now; one that is dead is never given again as live (R59). */
 export async function claimedAnew(context: Context, ids: readonly string[]) {
   const rows = new Map((await context.tx.scopes.byIds(context.workspaceId, ids)).map((row) => [row.id, row]));
   const claims = ids.map((id) => {
     const row = rows.get(id);
-    if (row && isLive(row, context.nowMs)) return { ...scopeClaimView(row, context.nowMs), nested: row.nested };
+    if (row && isLive(row, context.nowMs)) return claimedView(context)(row);
     const reason = row?.ended_how ?? "expired";
     throw new DibsError("lease_lost", `${row?.scope ?? "A scope"} was claimed by this call, and is held no more.`, {
       reason,
@@ -164,9 +92,12 @@ export const check_scope: Handler<Input<"check_scope">> = async (context, input)
   const project = await projectOf(context, input.project_id);
   const [wanted] = wantedOf(context, [input.scope], project, input.mode) as [Wanted];
   const { live } = await overlapping(context, wanted);
-  const asker = { session: context.session, taskId: null };
-  const conflicts = live.filter((row) => isInTheWay(row, wanted, asker)).slice(0, CHECKED_MAX);
+  const rank = rankOf(context.nowMs, DEFAULT_PRIORITY);
+  const asker: InLine = { session: context.session, taskId: null, rank, ticket: null };
   const held = live.some((row) => row.holder_session === context.session?.id && row.key === wanted.scope.key);
+  const inTheWay = live.filter((row) => isInTheWay(row, wanted, asker));
+  const before = held ? [] : await ahead(context, [wanted], asker);
+  const conflicts = [...inTheWay, ...before.map(({ holder }) => holder)].slice(0, CHECKED_MAX);
   const rows = conflicts.map((row) => scopeClaimView(row, context.nowMs));
   const frozen = held ? [] : await frozenNames(context, [wanted], project.id);
   const free = rows.length === 0 && frozen.length === 0;

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Operations } from "../contract/operations.js";
 import type { Context, Handler } from "./context.js";
 import { endByForce } from "./leases.js";
+import { endWait } from "./line.js";
 import type { SessionRow, TaskRow } from "./rows.js";
 import { isLive } from "./scope-conflicts.js";
 import { endScopes, lapseScopes } from "./scope-leases.js";
@@ -46,6 +47,8 @@ export async function endAlone(
   const tasks = await releaseAll(context, held, { session_ended: true, ...data });
   const names = await context.tx.scopes.ofSession(session.id);
   const claims = await freeNames(context, names, "released", { session_ended: true, ...data });
+  for (const wait of await context.tx.waits.ofSessions([session.id]))
+    await endWait(context.tx, wait, "session_ended", { by: context });
   await context.tx.sessions.end(session.id, "ended", context.nowMs);
   const told = { tasks_released: tasks, claims_released: claims };
   await sessionEvent(context, "session.ended", session, { ...told, ...data });

@@ -7,6 +7,7 @@ import type { HeadVerbs } from "./head-verbs.js";
 import type { HoldVerbs } from "./hold-rows.js";
 import type { PlanVerbs } from "./plan-verbs.js";
 import type { RecurrenceVerbs } from "./recurrence-verbs.js";
+import type { RepositoryVerbs } from "./repository-verbs.js";
 import type { ScopeVerbs } from "./scope-rows.js";
 import type { SessionVerbs } from "./session-verbs.js";
 import type { UnlandedVerbs } from "./unlanded-rows.js";
@@ -20,6 +21,7 @@ import type {
   TaskVerbs,
   WorkspaceVerbs,
 } from "./verbs.js";
+import type { FreedName, WaitVerbs } from "./wait-rows.js";
 
 /**
  * The store can't be used now, or was lost while the transaction ran, perhaps after its commit. No call of a batch is at
@@ -102,4 +104,8 @@ export interface Tx {
   readonly notes: NoteVerbs;
   readonly events: EventVerbs;
   readonly recurrences: RecurrenceVerbs;
+  readonly repositories: RepositoryVerbs;
+  readonly waits: WaitVerbs;
+  /** Names that became free in this transaction and whose lines nobody has looked at yet (core/line.ts). */
+  readonly freed: FreedName[];
 }

@@ -81,6 +81,7 @@ const UNCLAIMED: TaskRow = {
   context_version: 0,
   scoped: 0,
   parked_by: null,
+  passed_since: null,
   state: null,
   lease_id: null,
   fence: 0,

@@ -1,15 +1,19 @@
 import type { NewTask } from "../contract/task.js";
 import { roomForAll } from "./claim-limit.js";
 import type { Context } from "./context.js";
+import { inTheWayOf } from "./in-line.js";
 import { grant } from "./leases.js";
+import { endWait } from "./line.js";
+import { isBefore, isOffered, rankOf } from "./line-order.js";
+import { type InLine, waitedName } from "./line-tickets.js";
 import { titled } from "./quoted.js";
 import type { ProjectRow, TaskRow } from "./rows.js";
-import { type Conflict, type Found, isInTheWay, lookAround, scopeConflict, scopeEndMs } from "./scope-conflicts.js";
+import { type Conflict, scopeConflict, scopeEndMs } from "./scope-conflicts.js";
 import { indexKey } from "./scope-keys.js";
 import { endScopes, grantScopes, type ScopeGrant } from "./scope-leases.js";
 import { nearTo, type Wanted, wantedOf } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
-import type { DeclaredRow, ScopeClaimRow } from "./scope-rows.js";
+import type { DeclaringRow, ScopeClaimRow } from "./scope-rows.js";
 import { taskState } from "./task-state.js";
 
 /** What a task says it will touch, as its row has it (R16). Throws `invalid_scope`. */
@@ -41,6 +45,12 @@ export async function writeDeclared(context: Context, row: TaskRow): Promise<voi
   );
 }
 
+/** The same as a ticket has them. */
+export async function namesDeclared(context: Context, row: TaskRow) {
+  const wanted = await declared(context, row);
+  return { wanted, names: wanted.map(waitedName) };
+}
+
 /** What a task declares, in the words of its project. */
 export async function declared(
   context: Context,
@@ -53,16 +63,16 @@ export async function declared(
 }
 
 /** Who keeps the session from the scopes of a task; nobody where they are free. */
-export async function inTheWayOf(context: Context, row: TaskRow): Promise<Conflict[]> {
+export async function takenFrom(context: Context, row: TaskRow): Promise<Conflict[]> {
   if (row.scopes === null) return [];
-  const wanted = await declared(context, row);
-  const asker = { session: context.session, taskId: row.id };
-  const around = await lookAround(context, wanted);
-  return wanted.flatMap((each, at) =>
-    (around[at] as Found).live
-      .filter((holder) => isInTheWay(holder, each, asker))
-      .map((holder) => ({ wanted: each, holder })),
-  );
+  return inTheWayOf(context, await declared(context, row), await askerFor(context, row));
+}
+
+/** Who asks for a task's scopes: in line by the task's priority, or by what keeps them free for it. */
+async function askerFor(context: Context, row: TaskRow): Promise<InLine> {
+  const [kept] = row.passed_since === null ? [] : await context.tx.waits.ofTask(row.id);
+  const rank = rankOf(context.nowMs, row.priority);
+  return { session: context.session, taskId: row.id, rank: kept?.rank ?? rank, ticket: kept?.seq ?? null };
 }
 
 /** Grants a task whose scopes are free, and these with it: they live by its lease, and end with it (R16). */
@@ -71,6 +81,8 @@ export async function grantWithScopes(context: Context, row: TaskRow, leaseSecon
   if (wanted.length > 0) await roomForAll(context, wanted.length + 1);
   const granted = await grant(context, row, leaseSeconds);
   await claimFor(context, granted, wanted);
+  if (row.passed_since !== null)
+    for (const kept of await context.tx.waits.ofTask(row.id)) await endWait(context.tx, kept, "granted");
   return granted;
 }
 
@@ -91,23 +103,32 @@ export async function holdingOf(context: Context, row: TaskRow): Promise<Pick<Sc
   return { session, task: { id: row.id, lease_id: row.lease_id ?? "", untilMs } };
 }
 
+/** A task that only somebody in line keeps from being claimed is looked at again so often, as that one may be passed by some. */
+const LINE_LOOK_MS = 60_000;
+
 /**
  * A task that can't be had because of a claim sleeps until that has ended, with all others that meet it: 10,000 of them
  * in front of the one that is free are looked at once, not by every claim. False where it has ended just now.
  */
 export async function park(context: Context, row: TaskRow, conflicts: readonly Conflict[]): Promise<boolean> {
-  const [first] = conflicts as [Conflict];
-  const holder = conflicts.reduce(
-    (soonest, { holder: each }) => (scopeEndMs(each) < scopeEndMs(soonest) ? each : soonest),
-    first.holder,
+  const { nowMs } = context;
+  const held = conflicts.filter(({ wait }) => !wait);
+  const [first, ...more] = (held.length > 0 ? held : conflicts) as [Conflict, ...Conflict[]];
+  const { holder, wait: line } = more.reduce(
+    (soonest, each) => (scopeEndMs(each.holder) < scopeEndMs(soonest.holder) ? each : soonest),
+    first,
   );
   const near = await context.tx.scopes.declaredNear(holder.namespace, nearTo(holder));
-  const met = near.filter((each) => meets(each, holder)).map(({ task_seq }) => task_seq);
+  // Who only waits is in the way of those behind it.
+  const behind = (each: DeclaringRow) =>
+    !line || isOffered(line, nowMs) || isBefore(line, { rank: rankOf(nowMs, each.priority), ticket: null });
+  const met = near.filter((each) => meets(each, holder) && behind(each)).map(({ task_seq }) => task_seq);
   const others = met.filter((seq) => seq !== row.seq);
-  return context.tx.scopes.park([row.seq, ...others], holder.seq, scopeEndMs(holder));
+  const untilMs = line && !isOffered(line, nowMs) ? nowMs + LINE_LOOK_MS : scopeEndMs(holder);
+  return context.tx.scopes.park([row.seq, ...others], holder.seq, { nowMs, untilMs });
 }
 
-function meets(declaredBy: DeclaredRow, claim: ScopeClaimRow): boolean {
+function meets(declaredBy: DeclaringRow, claim: ScopeClaimRow): boolean {
   return (declaredBy.mode !== "shared" || claim.mode !== "shared") && overlap(declaredBy.key, claim.key);
 }
 
@@ -124,8 +145,8 @@ export async function wakeOwn(context: Context): Promise<void> {
 
 /** Refuses what a task is to touch, where others are in its way. Throws `scope_conflict`. */
 export async function refuseTaken(context: Context, row: TaskRow): Promise<void> {
-  const conflicts = await inTheWayOf(context, row);
-  if (conflicts.length > 0) throw scopeConflict(context, conflicts);
+  const conflicts = await takenFrom(context, row);
+  if (conflicts.length > 0) throw scopeConflict(context, conflicts, null);
 }
 
 /** The holder of a task has changed what it touches: the new ones are claimed, the others are free. */

@@ -159,6 +159,7 @@ export type TaskChange = Partial<
     | "scoped"
     | "scopes"
     | "parked_by"
+    | "passed_since"
     | "cancel_requested"
     | "state"
     | "content"

@@ -1,5 +1,6 @@
 import { lapseHolds } from "./holds.js";
 import { lapse } from "./leases.js";
+import { endOverdue, endWait, serveLine } from "./line.js";
 import { QUEUE, type SessionRow, type TaskRow, withChange } from "./rows.js";
 import { lapseScopes } from "./scope-leases.js";
 import type { Tx } from "./store.js";
@@ -35,8 +36,10 @@ export async function wake(tx: Tx, limit: number): Promise<Woken> {
   const lapsed = await tx.scopes.due(tx.nowMs, limit + 1);
   await lapseScopes(tx, lapsed.slice(0, limit));
   count += Math.min(lapsed.length, limit);
+  await endOverdue(tx, await tx.waits.due(tx.nowMs, SILENT_BATCH));
   const due = await tx.tasks.due(tx.nowMs, limit + 1);
   for (const row of due.slice(0, limit)) await wakeTask(tx, row);
+  if (tx.freed.length > 0 && (await serveLine(tx))) count += 1;
   // What another node's transaction has locked is passed over, so that there may always be more.
   return { count: count + Math.min(due.length, limit), more: due.length > limit || lapsed.length > limit || tx.shared };
 }
@@ -55,6 +58,8 @@ async function expireSession(tx: Tx, session: SessionRow): Promise<number> {
   for (const row of held) await lapse(tx, row);
   const names = await tx.scopes.ofSession(session.id);
   await lapseScopes(tx, names);
+  const waits = await tx.waits.ofSessions([session.id]);
+  for (const wait of waits) await endWait(tx, wait, "session_ended", { atMs: endedMs });
   await tx.sessions.end(session.id, "expired", endedMs);
   await tx.events.append({
     workspace_id: session.workspace_id,
@@ -70,6 +75,7 @@ async function expireSession(tx: Tx, session: SessionRow): Promise<number> {
       expired_at: iso(endedMs),
       tasks_lapsed: held.length,
       claims_lapsed: names.length,
+      waits_ended: waits.length,
     }),
   });
   return held.length + names.length;

@@ -89,15 +89,22 @@ export const release_task: Handler<Input<"release_task">> = async (context, inpu
       ? view(context, row)
       : refuseLost(context, row, input);
   }
-  const note = input.handoff === undefined ? {} : { handoff_note: input.handoff };
-  const after = await endByHolder(context, row, {
-    ...givenBack(context, row, false),
-    attempts: row.attempts - 1,
-    ...note,
-  });
-  await recordGivenBack(context, row, after, { handoff: input.handoff !== undefined });
-  return view(context, after);
+  return view(context, await giveBack(context, row, input.handoff, {}));
 };
+
+/** Its holder gives a task back, with a note for the next one; no attempt is counted. */
+export async function giveBack(
+  context: Context,
+  row: TaskRow,
+  handoff: string | undefined,
+  data: object,
+): Promise<TaskRow> {
+  const note = handoff === undefined ? {} : { handoff_note: handoff };
+  const change = { ...givenBack(context, row, false), attempts: row.attempts - 1, ...note };
+  const after = await endByHolder(context, row, change);
+  await recordGivenBack(context, row, after, { handoff: handoff !== undefined, ...data });
+  return after;
+}
 
 /** What a task is when it goes back to the queue. */
 function reopened(context: Context, row: TaskRow) {
@@ -263,8 +270,13 @@ export const force_release_task: Handler<Input<"force_release_task">> = async (c
       at: null,
       next: ["Open it again: reopen_task, or retry_task if it failed."],
     });
-  const after = await endByForce(context, row, givenBack(context, row, true));
-  await recordGivenBack(context, row, after, { forced: true, reason: input.reason });
-  await notifyLost(context.tx, row, "revoked", `${context.agent.name} released ${quoted(row)}: ${input.reason}`);
-  return view(context, after);
+  return view(context, await releaseByForce(context, row, input.reason));
 };
+
+/** Ends a live lease against its holder, who is told. */
+export async function releaseByForce(context: Context, row: TaskRow, reason: string): Promise<TaskRow> {
+  const after = await endByForce(context, row, givenBack(context, row, true));
+  await recordGivenBack(context, row, after, { forced: true, reason });
+  await notifyLost(context.tx, row, "revoked", `${context.agent.name} released ${quoted(row)}: ${reason}`);
+  return after;
+}

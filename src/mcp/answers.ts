@@ -123,16 +123,29 @@ function unlandedWords(unlanded: readonly Row[]): string {
 }
 
 export function showScopes(
-  body: { readonly claims: readonly Row[]; readonly unlanded: readonly Row[] },
+  body: Row & { readonly claims: readonly Row[]; readonly unlanded?: readonly Row[] },
   look: Look,
 ): Shown {
-  const { claims, unlanded } = body;
+  const { claims, ticket, position, unlanded = [] } = body;
+  if (ticket !== undefined) {
+    const says = `Not free: you are number ${position} in line (ticket ${ticket}). Call this again with the same arguments and wait_seconds to keep your place and take what is offered; session {"action":"end"} leaves.`;
+    return { data: { claims: [], ticket, position }, says };
+  }
   const named = claims.map((row) => `${quote(row.scope)} (fence ${row.fence})`).join(", ");
   const left = seconds(Math.min(...claims.map((row) => Number(row.remaining_ms))));
   const says = `You hold ${named}: ${left} s left. session {"action":"heartbeat"} keeps them, release_scopes gives them back.${unlandedWords(unlanded)}`;
   const beside = unlanded.slice(0, UNLANDED_SHOWN).map((row) => view(row, VIEWS.unlanded, look.textLimit));
   const data = { claims: claims.map((row) => view(row, VIEWS.scope, look.textLimit)) };
   return { data: beside.length > 0 ? { ...data, unlanded: beside } : data, says };
+}
+
+export function showYield(body: Row): Shown {
+  const { id, answer, scope } = body;
+  const says =
+    answer === null || answer === undefined
+      ? `Asked for ${quote(scope)} (yield_id ${id}); the holder's answer comes as a notice. To get what is yielded wait in line: claim_scopes with wait.`
+      : `Answered: ${answer} ${quote(scope)}.`;
+  return { data: { yield_id: id, answer: answer ?? null, scope }, says };
 }
 
 export function showReleased(body: Row, look: Look): Shown {

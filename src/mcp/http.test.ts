@@ -10,7 +10,7 @@ describe.each([
   ["the 2026-07-28 protocol", MODERN],
   ["clients that initialize", LEGACY],
 ])("%s", (_name, options) => {
-  test("lists eleven tools in one order, each with types, an output schema and hints, under 3,000 tokens", async () => {
+  test("lists twelve tools in one order, each with types, an output schema and hints, under 3,000 tokens", async () => {
     const { client } = await connect(options);
     const { tools } = await client.listTools();
     expect(tools.map((tool) => tool.name)).toEqual([
@@ -22,6 +22,7 @@ describe.each([
       "list_tasks",
       "claim_scopes",
       "release_scopes",
+      "request_yield",
       "who_holds",
       "session",
       "events",

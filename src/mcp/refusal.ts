@@ -50,7 +50,10 @@ function compactDetails(details: Row, names: Readonly<Record<string, string>>): 
   if (Array.isArray(compact.conflicts)) {
     compact.conflicts = (compact.conflicts as Row[])
       .slice(0, CONFLICTS_SHOWN)
-      .map((row) => ({ ...row, holder: view(row.holder as Row, VIEWS.claim, TEXT_LIMIT) }));
+      .map(({ also_requested: also, ...row }) => {
+        const more = Array.isArray(also) && also.length > 0 ? { also_requested: also.slice(0, CONFLICTS_SHOWN) } : {};
+        return { ...row, ...more, holder: view(row.holder as Row, VIEWS.claim, TEXT_LIMIT) };
+      });
   }
   if (Array.isArray(compact.holds)) {
     compact.holds = compact.holds

@@ -6,7 +6,8 @@ export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /**
  * The JSON Schema of a tool's parameters: a concrete type each, `items` for arrays, bounds and choices, and nothing
- * that a refusal explains better. `hints` describe those whose name doesn't say it.
+ * that a refusal explains better (a name that isn't there, a count of nothing). `hints` describe those whose name doesn't
+ * say it.
  */
 export function parameterSchema(fields: Fields, hints: Readonly<Record<string, string>> = {}): JsonSchema {
   const names = Object.keys(fields);
@@ -20,7 +21,6 @@ export function parameterSchema(fields: Fields, hints: Readonly<Record<string, s
       }),
     ),
     ...(required.length > 0 ? { required } : {}),
-    additionalProperties: false,
   };
 }
 
@@ -32,7 +32,7 @@ function valueSchema(schema: z.ZodType): JsonSchema {
     case "number":
       return {
         type: "integer",
-        ...(kind.min > Number.MIN_SAFE_INTEGER ? { minimum: kind.min } : {}),
+        ...(kind.min > 1 ? { minimum: kind.min } : {}),
         ...(kind.max < Number.MAX_SAFE_INTEGER ? { maximum: kind.max } : {}),
       };
     case "choice":
@@ -41,10 +41,8 @@ function valueSchema(schema: z.ZodType): JsonSchema {
       return { type: "array", items: valueSchema(kind.element) };
     case "record":
       return { type: "object" };
-    case "object": {
-      const { additionalProperties: _told, ...rest } = parameterSchema(kind.shape);
-      return rest;
-    }
+    case "object":
+      return parameterSchema(kind.shape);
     // Any JSON: text is what every client can send, and text that is JSON is read as JSON.
     default:
       return { type: "string" };

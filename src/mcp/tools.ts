@@ -48,7 +48,7 @@ const acting = (action: string) => ({ label: `with action "${action}"`, when: (a
 
 /** An answer's fields name themselves; an agent pays for each word of a description before it has asked anything. */
 const record = { type: "object" };
-const rows = { type: "array", items: record };
+const rows = { type: "array" };
 const text = { type: "string" };
 const leaseHints = { lease_id: "From the claim." };
 const cutToOneSession = ["harness_id", "host", "worktree", "share_with_children"] as const;
@@ -73,7 +73,7 @@ export const TOOLS: readonly Tool[] = [
   {
     name: "claim_task",
     description:
-      "Claim a task under a lease, so that nobody else works on it: the next ready one, or the one named by task_id. Null when there is none. The lease ends by the clock unless heartbeat_task renews it.",
+      "Claim a task under a lease, so that nobody else works on it: the next ready one, or task_id. Null when there is none. The lease ends by the clock unless heartbeat_task renews it.",
     fronts: [
       { operation: operations.claim_next_task, ...lacking("task_id"), without: ["count"], show: answers.showClaimed },
       { operation: operations.claim_task, ...having("task_id"), show: answers.showClaimed },
@@ -162,7 +162,7 @@ export const TOOLS: readonly Tool[] = [
   {
     name: "list_tasks",
     description:
-      "List tasks, as many as fit a short answer unless limit is given; or read one by task_id in full, with why it can't be claimed now.",
+      "List tasks, as many as fit a short answer unless limit is given; or one by task_id in full, with why it can't be claimed.",
     reads: true,
     fronts: [
       { operation: operations.list_dependencies, ...having("which"), show: answers.showTasks },
@@ -186,18 +186,28 @@ export const TOOLS: readonly Tool[] = [
   {
     name: "claim_scopes",
     description:
-      "Before you touch files, branches, ports, databases …: claim their names (path:src/auth, port:3000) under a lease, all or none. Refused with who holds what overlaps. A task's declared scopes come with the task.",
+      "Before you touch files, branches, ports …: claim their names (path:src/auth, port:3000) under a lease, all or none. Refused with who holds what overlaps; wait gets you in line. A task's scopes come with it.",
     repeats: true,
-    fronts: [{ operation: operations.claim_scopes, ...always, show: answers.showScopes }],
+    fronts: [{ operation: operations.claim_scopes, ...always, without: ["priority"], show: answers.showScopes }],
     hints: { ttl_seconds: "Default 300; session heartbeat renews." },
-    output: { claims: rows },
+    output: { claims: rows, ticket: text, position: { type: "integer" } },
   },
   {
     name: "release_scopes",
-    description: "Give claimed scopes back: scopes, or all.",
+    description: "Give claimed scopes back.",
     repeats: true,
     fronts: [{ operation: operations.release_scopes, ...always, without: ["claim_ids"], show: answers.showReleased }],
     output: { released: { type: "integer" }, items: rows },
+  },
+  {
+    name: "request_yield",
+    description:
+      "Ask who holds a scope to let go of it (claim_id, reason), or answer who asked you (yield_id; hold with reason, narrow to scopes).",
+    fronts: [
+      { operation: operations.answer_yield, ...having("yield_id"), without: ["handoff"], show: answers.showYield },
+      { operation: operations.request_yield, ...lacking("yield_id"), show: answers.showYield },
+    ],
+    output: { yield_id: text },
   },
   {
     name: "who_holds",
@@ -216,7 +226,7 @@ export const TOOLS: readonly Tool[] = [
   {
     name: "session",
     description:
-      "Your session holds your claims. open one of its own (for a subagent), heartbeat it (renews all it holds), show it, end it (frees all; leave findings for who comes after), ack notices by ids.",
+      "Your session holds your claims. open one of its own (for a subagent), heartbeat it (renews all it holds), show it, end it (frees all; leave findings for others), ack notices by ids.",
     own: { action: z.enum(["open", "heartbeat", "show", "end", "ack"]) },
     fronts: [
       {
@@ -234,7 +244,6 @@ export const TOOLS: readonly Tool[] = [
     hints: {
       ttl_seconds: "Silence that ends it.",
       parent_session_id: "It ends with that one.",
-      resume_token: "Resume the session it came from.",
       findings: "What others should know.",
     },
     output: {

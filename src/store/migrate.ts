@@ -10,8 +10,10 @@ import { plans } from "./migrations/sqlite/007-plans.js";
 import { delegation } from "./migrations/sqlite/008-delegation.js";
 import { evidence } from "./migrations/sqlite/009-evidence.js";
 import { scopes } from "./migrations/sqlite/010-scopes.js";
-import { holds } from "./migrations/sqlite/011-holds.js";
-import { unlanded } from "./migrations/sqlite/012-unlanded.js";
+import { repositories } from "./migrations/sqlite/011-repositories.js";
+import { waits } from "./migrations/sqlite/012-waits.js";
+import { holds } from "./migrations/sqlite/013-holds.js";
+import { unlanded } from "./migrations/sqlite/014-unlanded.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
 import { BusyRetry } from "./sqlite-faults.js";
 
@@ -27,6 +29,8 @@ const MIGRATIONS: readonly string[] = [
   delegation,
   evidence,
   scopes,
+  repositories,
+  waits,
   holds,
   unlanded,
 ];

@@ -8,8 +8,10 @@ import { plans } from "./migrations/postgres/005-plans.js";
 import { delegation } from "./migrations/postgres/006-delegation.js";
 import { evidence } from "./migrations/postgres/007-evidence.js";
 import { scopes } from "./migrations/postgres/008-scopes.js";
-import { holds } from "./migrations/postgres/009-holds.js";
-import { unlanded } from "./migrations/postgres/010-unlanded.js";
+import { repositories } from "./migrations/postgres/009-repositories.js";
+import { waits } from "./migrations/postgres/010-waits.js";
+import { holds } from "./migrations/postgres/011-holds.js";
+import { unlanded } from "./migrations/postgres/012-unlanded.js";
 import { translatePostgresFault } from "./postgres-faults.js";
 import { PostgresPool } from "./postgres-pool.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
@@ -36,10 +38,14 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
   { sql: evidence, worksFor: 2 },
   // Code that knows no scopes would grant tasks without theirs.
   { sql: scopes, worksFor: 8 },
+  // Code that knows no repositories binds none, and has projects as before.
+  { sql: repositories, worksFor: 8 },
+  // Code that knows no line would grant what is offered to another.
+  { sql: waits, worksFor: 10 },
   // Code that knows no holds would grant what is frozen.
-  { sql: holds, worksFor: 9 },
+  { sql: holds, worksFor: 11 },
   // Code that knows no unlanded work tells nobody of it.
-  { sql: unlanded, worksFor: 9 },
+  { sql: unlanded, worksFor: 11 },
 ];
 
 /** Any number: whoever migrates holds it, so that nodes that start together migrate once. */

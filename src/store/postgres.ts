@@ -35,6 +35,7 @@ const BEGIN = `SELECT w.wall_ms, c.offset_ms, greatest(c.last_ms, (SELECT at FRO
   (SELECT min(lease_until) FROM scope_claims WHERE ended_at IS NULL AND lease_until IS NOT NULL) AS scope_ends_at,
   (SELECT min(expires_at) FROM holds WHERE ended_at IS NULL) AS hold_ends_at,
   EXISTS (SELECT 1 FROM unlanded WHERE ended_at IS NULL) AS unlanded,
+  (SELECT min(offered_until) FROM waits WHERE ended_at IS NULL AND offered_until IS NOT NULL) AS offer_ends_at,
   EXISTS (SELECT 1 FROM tasks WHERE parked_by IS NOT NULL) AS parked
   FROM clock c, versions v, (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS wall_ms) w`;
 
@@ -60,8 +61,18 @@ interface Begun {
   /** When the first of the holds ends that nobody has recorded the end of. */
   readonly hold_ends_at: number | null;
   readonly unlanded: boolean;
+  readonly offer_ends_at: number | null;
   readonly parked: boolean;
 }
+
+const dueAt = ({ task_wakes_at, session_ends_at, tick_at, scope_ends_at, offer_ends_at, hold_ends_at }: Begun) => [
+  task_wakes_at,
+  session_ends_at,
+  tick_at,
+  scope_ends_at,
+  offer_ends_at,
+  hold_ends_at,
+];
 
 /** Opens (and where needed migrates) the Postgres store: any number of nodes share one database, none special (R57). */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
@@ -149,17 +160,12 @@ class PostgresStore implements Store {
       othersVersion: begun.identities,
       othersQueueVersion: this.#transactions,
       shared: true,
-      mayBeDue: [
-        begun.task_wakes_at,
-        begun.session_ends_at,
-        begun.tick_at,
-        begun.scope_ends_at,
-        begun.hold_ends_at,
-      ].some((at) => at !== null && at <= nowMs),
       // Who may place one reads it again.
       frozen: begun.hold_ends_at !== null || wants.changesIdentities === true,
       unlandedKnown: begun.unlanded,
+      mayBeDue: dueAt(begun).some((at) => at !== null && at <= nowMs),
       parked: begun.parked,
+      freed: [],
       get writes() {
         return db.writes;
       },

@@ -174,6 +174,7 @@ class SqliteStore implements Store {
       get writes() {
         return db.writes;
       },
+      freed: [],
       ...this.#verbs,
     };
   }

@@ -35,7 +35,9 @@ describe("sessions that reach at one instant for scopes along one chain (R31, R3
       const won = answers.flatMap((answer) => (answer?.status === 201 ? answer.body.claims : []));
       expect(won).toHaveLength(1);
       for (const answer of answers.filter((each) => each?.status !== 201)) {
-        expect(answer?.body).toMatchObject({ code: "scope_conflict", conflicts: [{ holder: { id: won[0].id } }] });
+        const { id, scope, mode, agent_name, session_id, intent, expires_at } = won[0];
+        const holder = { id, scope, mode, agent_name, session_id, intent, expires_at };
+        expect(answer?.body).toMatchObject({ code: "scope_conflict", conflicts: [{ holder }] });
       }
       const freed = await http[0]?.post("/v1/scopes/release", { all: true }, { session: won[0].session_id });
       expect(freed?.body.released).toBe(1);

@@ -123,7 +123,7 @@ describe("a task that is frozen", () => {
   ])(
     "stands in nobody's way: 10,000 of them, by %s, in front of the one that is free",
     {
-      timeout: 60_000,
+      timeout: 120_000,
     },
     async (_what, on) => {
       await fresh.ask("create_project", { key: "web" }, cleo);

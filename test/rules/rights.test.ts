@@ -8,6 +8,7 @@ import { type Actor, byKey, FreshStore } from "../support/fresh-store.js";
 const LEAST: Partial<Record<OperationName, "coordinator" | "admin">> = {
   retry_task: "coordinator",
   force_release_task: "coordinator",
+  grant_wait: "coordinator",
   create_project: "coordinator",
   create_recurrence: "coordinator",
   update_recurrence: "coordinator",
@@ -48,6 +49,7 @@ const INPUT: Record<string, unknown> = {
   verdict: "pass",
   branch: "main",
   commit: "a".repeat(40),
+  root_commit: "a".repeat(40),
   context: { a: 1 },
   scopes: ["path:x"],
   scope: "path:x",
@@ -57,6 +59,10 @@ const INPUT: Record<string, unknown> = {
   to_agent_id: NOWHERE,
   branches: ["main"],
   ttl_seconds: 60,
+  ticket: NOWHERE,
+  claim_id: NOWHERE,
+  yield_id: NOWHERE,
+  answer: "hold",
 };
 /** Fields that would make the call about something else than what is tried. */
 const LEFT_OUT: Record<string, readonly string[]> = {

@@ -42,11 +42,14 @@ describe("claiming names (R29-R34)", () => {
     const conflict = await refused(cat, ["path:src", "path:free", "path:docs/*.md", "path:src/auth/login.ts"]);
     expect(conflict.code).toBe("scope_conflict");
     expect(conflict.conflicts).toMatchObject([
-      { requested: "path:src", holder: { scope: "path:src/auth", agent_name: "ann", intent: "to mend it" } },
+      {
+        requested: "path:src",
+        also_requested: ["path:src/auth/login.ts"],
+        holder: { scope: "path:src/auth", agent_name: "ann", intent: "to mend it" },
+      },
       { requested: "path:docs/*.md", holder: { scope: "path:docs/a.md", agent_name: "ben", mode: "exclusive" } },
-      { requested: "path:src/auth/login.ts", holder: { scope: "path:src/auth" } },
     ]);
-    expect(conflict.conflicts_count).toBe(3);
+    expect(conflict.conflicts_count).toBe(2);
     expect(conflict.message).toContain("ann");
     expect(await held()).toEqual([
       ["path:src/auth", "ann"],

@@ -109,6 +109,8 @@ describe("claims at one instant", () => {
     expect(await fresh.next(agents[0] as Actor)).toBeNull();
     const all = await fresh.ask("list_tasks", { limit: 1000 }, fresh.root);
     expect(all.every((task) => task.attempts === 1 && task.status === "claimed")).toBe(true);
+    const claimed = await fresh.ask("list_events", { types: ["task.claimed"], limit: 1000 }, fresh.root);
+    expect(claimed.map((event) => event.task_id).sort()).toEqual([...ids].sort());
     await other.close();
   });
 });

@@ -76,12 +76,13 @@ export async function overHttp(url: string, options = MODERN) {
   return usingTools(client);
 }
 
-export async function overStdio(options = MODERN, more: Record<string, string> = {}, args: string[] = []) {
+export async function overStdio(options = MODERN, more: Record<string, string> = {}, args: string[] = [], cwd = ".") {
   const client = new Client({ name: "test", version: "1" }, options);
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [MAIN, "mcp", ...args],
     env: { ...scene.env, ...more },
+    cwd,
   });
   await client.connect(transport);
   return { ...usingTools(client), transport };

@@ -66,6 +66,7 @@ export function requiredBody(shape: Readonly<Record<string, unknown>>): object {
     state: "working",
     reason: "because",
     verdict: "pass",
+    answer: "hold",
     context: {},
     depends_on: [UNKNOWN],
   };

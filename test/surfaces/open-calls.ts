@@ -15,6 +15,8 @@ export const NOT_IN_TOOLS = new Set([
   ),
   "delegate_task.handoff",
   "release_scopes.claim_ids",
+  "answer_yield.handoff",
+  "claim_scopes.priority",
 ]);
 
 /** What a call has to say beside the field in question. */
@@ -33,6 +35,9 @@ export function required(operation: OperationName): Fields {
     declare_unlanded: { branch: "feat/x", scopes: ["path:x"] },
     transfer_unlanded: { to_agent_id: UNKNOWN },
     prune_unlanded: { branches: ["main"] },
+    grant_wait: { reason: "x" },
+    request_yield: { reason: "x" },
+    answer_yield: { answer: "hold", reason: "x" },
     heartbeat_scopes: { scopes: ["path:x"] },
     release_scopes: { scopes: ["path:x"] },
     check_scope: { scope: "path:x" },
@@ -45,6 +50,7 @@ export function required(operation: OperationName): Fields {
     add_link: { url: "https://example.org" },
     force_release_task: { reason: "x" },
     retry_task: { reason: "x" },
+    project_for_repository: { root_commit: "a".repeat(40) },
   };
   return some[operation] ?? {};
 }

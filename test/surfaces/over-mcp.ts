@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { OperationName } from "dibs/contract";
@@ -144,5 +145,7 @@ function heardOf(operation: OperationName, data: Data, isError: boolean): Heard 
 
 function overStdio(world: World, as: Asking["as"], server: boolean): StdioClientTransport {
   const env = placeOf(world, server ? "server" : "file", as);
-  return new StdioClientTransport({ command: process.execPath, args: [DIBS, "mcp"], env, stderr: "ignore" });
+  // Outside any repository, whose project it would find first.
+  const place = { cwd: tmpdir(), env, stderr: "ignore" } as const;
+  return new StdioClientTransport({ command: process.execPath, args: [DIBS, "mcp"], ...place });
 }

@@ -113,7 +113,7 @@ describe("the README's examples do what it says", () => {
     const names = (await client.listTools()).tools.map((tool) => tool.name);
     await client.close();
     expect(README).toContain(`\`${names.join(" ")}\``);
-    expect(README).toContain("the same eleven tools");
+    expect(README).toContain("the same twelve tools");
   });
 });
 

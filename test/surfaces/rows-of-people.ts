@@ -144,6 +144,41 @@ const places: Row[] = [
     answers: { key: "a/b.c", name: "by key" },
   },
   {
+    does: "makes a project for a repository it doesn't know yet, named as its remote is, without who logs in there (R64)",
+    operation: "project_for_repository",
+    given: async (at) => {
+      await at.lead.dibs.projectForRepository({ root_commit: "1".repeat(40) });
+      return { input: { remote: `https://ann:secret@Example.org/acme/${unused(at, "shop")}.git` } };
+    },
+    answers: { key: "shop", name: "shop", repositories: ["example.org/acme/shop"] },
+  },
+  {
+    does: "finds a repository's project again, whichever way its remote is written (R64)",
+    operation: "project_for_repository",
+    given: async (at) => {
+      await at.lead.dibs.projectForRepository({ project: at.project, remote: `git@example.org:${at.project}.git` });
+      return { input: { remote: `ssh://ben@example.org:22/${at.project}/` } };
+    },
+    answers: { id: "the project", repositories: ["example.org/the project"] },
+    status: 200,
+  },
+  {
+    does: "refuses to guess which repository is meant",
+    operation: "project_for_repository",
+    given: () => ({ input: { remote: "../shop" } }),
+    refused: { code: "invalid_input", fields: [{ field: "remote", message: expect.any(String) }] },
+  },
+  {
+    does: "lists the project of one repository",
+    operation: "list_projects",
+    given: async (at) => {
+      const root = `${at.project}01234567`;
+      await at.lead.dibs.projectForRepository({ project: at.project, root_commit: root });
+      return { input: { repository: `root:${root}`, limit: 10 } };
+    },
+    answers: [{ id: "the project" }],
+  },
+  {
     does: "renames a project",
     operation: "update_project",
     as: "lead",

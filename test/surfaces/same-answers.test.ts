@@ -19,6 +19,7 @@ import { rowsOfRecurrences } from "./rows-of-recurrences.js";
 import { rowsOfScopes } from "./rows-of-scopes.js";
 import { rowsOfSessions } from "./rows-of-sessions.js";
 import { rowsOfUnlanded } from "./rows-of-unlanded.js";
+import { rowsOfWaits } from "./rows-of-waits.js";
 import { type Row, Stage } from "./stage.js";
 import type { Entrance, Heard, Surface } from "./surface.js";
 import { openWorld, type World } from "./world.js";
@@ -34,6 +35,7 @@ const ROWS = [
   ...rowsOfScopes,
   ...rowsOfHolds,
   ...rowsOfUnlanded,
+  ...rowsOfWaits,
   ...rowsOfSessions,
   ...rowsOfHistory,
   ...rowsOfPeople,
@@ -150,9 +152,11 @@ function canSay({ onFile, tools }: Entrance, row: Row): boolean {
   return tools === undefined || (row.tools !== false && tools.fronts(row.operation));
 }
 
-/** The exit status that the table of errors, and the rule of the empty queue, give. */
+/** The exit status that the table of errors, and the rules of the empty queue and of the line, give. */
 function exitOf({ code, body }: Heard): number {
   if (code !== "ok") return ERRORS[code as ErrorCode].exit;
   const { task, tasks } = body as { task?: unknown; tasks?: unknown[] };
-  return task === null || tasks?.length === 0 ? EXIT.nothing : EXIT.ok;
+  if (task === null || tasks?.length === 0) return EXIT.nothing;
+  const { ticket, claims } = body as { ticket?: unknown; claims?: unknown[] };
+  return ticket !== undefined && claims?.length === 0 ? EXIT.timedOut : EXIT.ok;
 }

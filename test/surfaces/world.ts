@@ -23,6 +23,7 @@ const SERVER = {
   agent: "root",
   command: "dibs",
   session: undefined,
+  project: undefined,
   color: undefined,
 } as const;
 

@@ -1,5 +1,5 @@
 import { QUEUE, type TaskRow } from "../../core/rows.js";
-import type { DeclaredRow, PassedOver, ScopeVerbs } from "../../core/scope-rows.js";
+import type { DeclaringRow, PassedOver, ScopeVerbs } from "../../core/scope-rows.js";
 import type { QueueFilter } from "../../core/verbs.js";
 import type { SqlValue } from "../driver.js";
 import type { Db } from "./db.js";
@@ -44,8 +44,8 @@ export function parking(db: Db): Pick<ScopeVerbs, Parking> {
       for (const row of rows) await db.append("task_scopes", DECLARED, row);
     },
     declaredNear: (namespace, { at, from, below }) =>
-      db.all<DeclaredRow>(
-        `SELECT q.* FROM task_scopes q JOIN tasks t ON t.seq = q.task_seq AND t.queue = ${QUEUE.ready}
+      db.all<DeclaringRow>(
+        `SELECT q.*, t.priority FROM task_scopes q JOIN tasks t ON t.seq = q.task_seq AND t.queue = ${QUEUE.ready}
          WHERE q.namespace = ? AND (q.index_key IN (${textsOf}) OR (q.index_key >= ? AND q.index_key < ?))
          ORDER BY q.task_seq`,
         namespace,
@@ -53,16 +53,18 @@ export function parking(db: Db): Pick<ScopeVerbs, Parking> {
         from,
         below,
       ),
-    async park(taskSeqs, claimSeq, untilMs) {
+    async park(taskSeqs, holderSeq, { nowMs, untilMs }) {
       // Behind whoever ends it: a task that was put to sleep because of an ended claim would be woken by nobody.
-      const holder = `SELECT c.seq FROM scope_claims c WHERE c.seq = ? AND c.ended_at IS NULL ${db.locks ? "FOR SHARE" : ""}`;
-      if ((await db.get(holder, claimSeq)) === undefined) return false;
+      const from = holderSeq > 0 ? "scope_claims" : "waits";
+      const holder = `SELECT c.seq FROM ${from} c WHERE c.seq = ? AND c.ended_at IS NULL ${db.locks ? "FOR SHARE" : ""}`;
+      if ((await db.get(holder, Math.abs(holderSeq))) === undefined) return false;
       const rows = await db.all<Sleeper>(
         `SELECT t.seq, t.id FROM tasks t WHERE t.seq IN (${numbersOf}) AND t.status = 'open' AND t.queue = ${QUEUE.ready}
          ORDER BY t.seq ${locked}`,
         JSON.stringify(taskSeqs),
       );
-      await moveInQueue(db, rows, `wakes_at = ${untilMs}, parked_by = ${claimSeq}`, QUEUE.sleeping);
+      const sleeps = `wakes_at = ${untilMs}, parked_by = ${holderSeq}`;
+      await moveInQueue(db, rows, `${sleeps}, passed_since = coalesce(passed_since, ${nowMs})`, QUEUE.sleeping);
       return true;
     },
     unpark: (claimSeqs) => wake(numbersOf, JSON.stringify(claimSeqs)),

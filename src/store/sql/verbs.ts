@@ -13,10 +13,12 @@ import { leaseVerbs } from "./leases.js";
 import { noteVerbs } from "./notes.js";
 import { planVerbs } from "./plans.js";
 import { recurrenceVerbs } from "./recurrences.js";
+import { repositoryVerbs } from "./repositories.js";
 import { scopeVerbs } from "./scopes.js";
 import { sessionVerbs } from "./sessions.js";
 import { taskVerbs } from "./tasks.js";
 import { unlandedVerbs } from "./unlanded.js";
+import { waitVerbs } from "./waits.js";
 import { workspaceVerbs } from "./workspaces.js";
 
 /** A transaction's verbs, all but what is said of the transaction itself. */
@@ -40,6 +42,8 @@ export type Verbs = Pick<
   | "notes"
   | "events"
   | "recurrences"
+  | "repositories"
+  | "waits"
 >;
 
 /** `noticeWrites` is where their count goes on from. */
@@ -63,5 +67,7 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     notes: noteVerbs(db, noticeWrites),
     events: eventVerbs(db),
     recurrences: recurrenceVerbs(db),
+    repositories: repositoryVerbs(db),
+    waits: waitVerbs(db),
   };
 }

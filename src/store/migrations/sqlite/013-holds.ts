@@ -1,6 +1,6 @@
 /**
  * Freezes of a scope or, without one, of a project. Those that are over stay, as the history of what was frozen. A task
- * that is frozen sleeps with the hold's number below zero as `parked_by`.
+ * that is frozen sleeps with the hold's number, and 2^52 on top, as `parked_by`.
  */
 export const holds = /* sql */ `
 CREATE TABLE holds (

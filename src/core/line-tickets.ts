@@ -1,0 +1,120 @@
+import type { Context } from "./context.js";
+import { isOffered, isWaiting, namesOf } from "./line-order.js";
+import { type Asker, type Conflict, type Found, isInTheWay, lookAround } from "./scope-conflicts.js";
+import { indexKey } from "./scope-keys.js";
+import { nearTo, type Wanted } from "./scope-names.js";
+import { overlap } from "./scope-overlap.js";
+import type { ScopeClaimRow } from "./scope-rows.js";
+import type { WaitedName, WaitRow } from "./wait-rows.js";
+
+/** What a look at the line needs of a call. */
+export type Looking = Pick<Context, "tx" | "nowMs">;
+
+/** For whom something is asked, and from where in line: its ticket, if it has one, and what rank it has or would get. */
+export interface InLine extends Asker {
+  readonly rank: number;
+  readonly ticket: number | null;
+}
+
+/** Who asks by a ticket. */
+export function askerOf(wait: WaitRow): InLine {
+  const session = wait.session_id === null ? null : { id: wait.session_id, shared_by: wait.shared_by };
+  return { session, taskId: wait.task_id, rank: wait.rank, ticket: wait.seq };
+}
+
+/** What a ticket wants, as a request has it. */
+export function wantedBy(wait: WaitRow): Wanted[] {
+  return namesOf(wait).map(({ scope, kind, key, mode, namespace }) => ({
+    scope: { text: scope, kind: { name: kind }, key },
+    mode,
+    namespace,
+  }));
+}
+
+/** The same the other way round. */
+export function waitedName({ scope, mode, namespace }: Wanted): WaitedName {
+  return { scope: scope.text, kind: scope.kind.name, key: scope.key, mode, namespace };
+}
+
+/** A ticket in the way of one of the names wanted, and by which of its own. */
+export interface Met {
+  readonly wanted: Wanted;
+  readonly wait: WaitRow;
+  readonly name: WaitedName;
+}
+
+/** Tickets of others that want what overlaps, in any place; a task's own reservation is its own. */
+export async function ticketsNear({ tx, nowMs }: Looking, wanted: readonly Wanted[], asker: InLine): Promise<Met[]> {
+  const near = await Promise.all(wanted.map((each) => tx.waits.near(each.namespace, nearTo(each.scope))));
+  return wanted.flatMap((each, at) =>
+    (near[at] as WaitRow[]).flatMap((wait) => {
+      if (!isWaiting(wait, nowMs) || isOwn(wait, asker)) return [];
+      const name = namesOf(wait).find((own) => own.namespace === each.namespace && collide(own, each));
+      return name ? [{ wanted: each, wait, name }] : [];
+    }),
+  );
+}
+
+function isOwn(wait: WaitRow, { session, taskId, ticket }: InLine): boolean {
+  if (wait.seq === ticket) return true;
+  if (wait.session_id === null) return wait.task_id === taskId;
+  return session !== null && (wait.session_id === session.id || wait.session_id === session.shared_by);
+}
+
+function collide(name: WaitedName, { scope, mode }: Wanted): boolean {
+  return !(name.mode === "shared" && mode === "shared") && overlap(name.key, scope.key);
+}
+
+/** What others hold, or are offered: only these let go of it. */
+export async function hardInTheWay(looking: Looking, wanted: readonly Wanted[], asker: InLine): Promise<Conflict[]> {
+  const offered = (await ticketsNear(looking, wanted, asker)).filter(({ wait }) => isOffered(wait, looking.nowMs));
+  return [...(await heldInTheWay(looking, wanted, asker)), ...offered.map((met) => conflictOf(met, looking.nowMs))];
+}
+
+export async function heldInTheWay(looking: Looking, wanted: readonly Wanted[], asker: InLine): Promise<Conflict[]> {
+  const around = await lookAround(looking, wanted);
+  return wanted.flatMap((each, at) =>
+    (around[at] as Found).live
+      .filter((holder) => isInTheWay(holder, each, asker))
+      .map((holder) => ({ wanted: each, holder })),
+  );
+}
+
+export function conflictOf({ wanted, wait, name }: Met, nowMs: number): Conflict {
+  return { wanted, holder: asHolder(wait, name, nowMs), wait };
+}
+
+/** A ticket as a row of the claims table: who waits, since when. */
+export function asHolder(wait: WaitRow, name: WaitedName, nowMs: number): ScopeClaimRow {
+  const { id, workspace_id, project_id, task_id, task_lease, intent, asked_at } = wait;
+  return {
+    seq: -wait.seq,
+    ...{ id, workspace_id, project_id, task_id, task_lease, intent },
+    namespace: name.namespace,
+    scope: name.scope,
+    kind: name.kind,
+    key: name.key,
+    index_key: indexKey(name.key),
+    mode: name.mode,
+    holder_agent: wait.agent_id ?? "",
+    holder_session: wait.session_id ?? "",
+    nested: 0,
+    fence: 0,
+    claimed_at: asked_at,
+    lease_seconds: null,
+    lease_until: null,
+    ended_at: null,
+    ended_how: null,
+    until: wait.offered_until ?? wait.until ?? nowMs,
+    session_expires_at: null,
+    agent_name: wait.agent_name ?? "",
+    implicit: wait.implicit ?? 0,
+    client: wait.client,
+    branch: wait.branch,
+  };
+}
+
+export async function waitingOf({ tx, nowMs }: Looking, sessionIds: readonly string[]): Promise<WaitRow[]> {
+  if (sessionIds.length === 0) return [];
+  return (await tx.waits.ofSessions(sessionIds)).filter((wait) => isWaiting(wait, nowMs));
+}

@@ -1,0 +1,156 @@
+import type { Context } from "./context.js";
+import { isFrozenInLine } from "./frozen-line.js";
+import { newId } from "./ids.js";
+import { inTheWayOf } from "./in-line.js";
+import { endOf, isOffered, isWaiting, namesOf, OFFER_MS } from "./line-order.js";
+import { askerOf, wantedBy } from "./line-tickets.js";
+import { indexKey } from "./scope-keys.js";
+import { nearTo } from "./scope-names.js";
+import { overlap } from "./scope-overlap.js";
+import type { Tx } from "./store.js";
+import { iso } from "./task-view.js";
+import type { StoredWait, WaitEnd, WaitedName, WaitRow } from "./wait-rows.js";
+
+type By = Pick<Context, "agent" | "session"> | null;
+
+/** Puts a ticket in line; whoever may wait is decided by the caller. */
+export async function enterLine(tx: Tx, row: Omit<StoredWait, "seq">, names: readonly WaitedName[], by: By) {
+  await tx.waits.add(
+    row,
+    names.map((name) => ({ ...name, index_key: indexKey(name.key) })),
+  );
+  await lineEvent(tx, "scope.queued", row, { intent: row.intent, priority: row.priority }, by);
+}
+
+/** Ends a ticket: its line is looked at again. False where it had ended. */
+export async function endWait(
+  tx: Tx,
+  wait: WaitRow,
+  how: WaitEnd,
+  { atMs = tx.nowMs, claims = null, by = null }: { atMs?: number; claims?: readonly string[] | null; by?: By } = {},
+): Promise<boolean> {
+  if (!(await tx.waits.end(wait.seq, atMs, how, claims === null ? null : JSON.stringify(claims)))) return false;
+  freeUp(tx, namesOf(wait));
+  await tx.scopes.unpark([-wait.seq]);
+  const type = how === "offer_expired" ? "scope.offer_expired" : "scope.wait_ended";
+  if (how !== "granted") await lineEvent(tx, type, wait, { how, ended_at: iso(atMs) }, by);
+  if (wait.session_id === null) await startAgain(tx, wait);
+  else if (how === "offer_expired" || how === "task_lost") await tell(tx, wait, "wait.ended", ENDED[how]);
+  return true;
+}
+
+const ENDED = {
+  offer_expired:
+    "was offered to you and not taken in time: the turn is the next one's. Claim it again with wait: true.",
+  task_lost: "is waited for no more: you lost the task that it was for.",
+} as const;
+
+/** A task that names were kept free for and that nobody took counts from now on as one that was never passed over. */
+async function startAgain(tx: Tx, wait: WaitRow): Promise<void> {
+  const row = await tx.tasks.byId(wait.workspace_id, wait.task_id ?? "");
+  if (row?.status === "open") await tx.tasks.update(row, { passed_since: null });
+}
+
+/** Names became free, or one fewer is in line for them: who waits is looked at before the transaction ends. */
+export function freeUp(tx: Tx, names: readonly Pick<WaitedName, "namespace" | "key">[]): void {
+  for (const { namespace, key } of names) tx.freed.push({ namespace, key });
+}
+
+/** So many of a line are looked at when something becomes free: of those behind them the first will look then. */
+const LOOKED_AT_MAX = 200;
+
+/**
+ * Offers what became free to the first in line who can have all that it waits for, and then to the next (R36). Whether
+ * anybody was offered anything.
+ */
+export async function serveLine(tx: Tx): Promise<boolean> {
+  let offered = false;
+  while (tx.freed.length > 0) {
+    const freed = tx.freed.splice(0);
+    if (!(await tx.waits.any)) return offered;
+    await tx.scopes.alone(freed.map(({ namespace }) => namespace));
+    for (const wait of await waitingFor(tx, freed)) offered = (await offerIfFree(tx, wait)) || offered;
+  }
+  return offered;
+}
+
+async function waitingFor(tx: Tx, freed: Tx["freed"]): Promise<WaitRow[]> {
+  const found = new Map<number, WaitRow>();
+  const asked = new Set<string>();
+  for (const { namespace, key } of freed) {
+    if (asked.has(`${namespace} ${key}`)) continue;
+    asked.add(`${namespace} ${key}`);
+    for (const wait of await tx.waits.near(namespace, nearTo({ key }))) {
+      const meets = namesOf(wait).some((name) => name.namespace === namespace && overlap(name.key, key));
+      if (meets && isWaiting(wait, tx.nowMs) && !isOffered(wait, tx.nowMs)) found.set(wait.seq, wait);
+    }
+  }
+  return [...found.values()].sort((a, b) => a.rank - b.rank || a.seq - b.seq).slice(0, LOOKED_AT_MAX);
+}
+
+/** Offers a ticket what it waits for, if nobody is in its way. */
+export async function offerIfFree(tx: Tx, wait: WaitRow): Promise<boolean> {
+  if (await isFrozenInLine(tx, wait)) return false;
+  const looking = { tx, nowMs: tx.nowMs };
+  if ((await inTheWayOf(looking, wantedBy(wait), askerOf(wait))).length > 0) return false;
+  const untilMs = tx.nowMs + OFFER_MS;
+  await tx.waits.offer(wait.seq, untilMs);
+  await lineEvent(tx, "scope.offered", wait, { offer_expires_at: iso(untilMs) }, null);
+  if (wait.session_id !== null)
+    await tell(tx, wait, "wait.offered", `is yours until ${iso(untilMs)}: accept_wait ${wait.id}, or claim it again.`);
+  return true;
+}
+
+/** Records tickets whose end nobody noticed; each ends as what it is. */
+export async function endOverdue(tx: Tx, waits: readonly WaitRow[]): Promise<void> {
+  for (const wait of waits) {
+    const end = endOf(wait, tx.nowMs);
+    if (end) await endWait(tx, wait, end.how, { atMs: end.atMs });
+  }
+}
+
+async function tell(tx: Tx, wait: WaitRow, type: string, message: string): Promise<void> {
+  const scopes = namesOf(wait).map(({ scope }) => scope);
+  await tx.notes.addNotice({
+    id: newId(tx.nowMs),
+    session_id: wait.session_id ?? "",
+    type,
+    task_id: wait.task_id,
+    at: tx.nowMs,
+    message: `${shown(scopes)} ${message}`,
+    data: JSON.stringify({ ticket: wait.id, scopes }),
+  });
+}
+
+function shown(scopes: readonly string[]): string {
+  const more = scopes.length > 3 ? ` and ${scopes.length - 3} more` : "";
+  return `${scopes.slice(0, 3).join(", ")}${more}`;
+}
+
+/** An event about a ticket: the caller's, or the clock's. */
+export async function lineEvent(
+  tx: Tx,
+  type: string,
+  wait: Omit<StoredWait, "seq">,
+  data: object,
+  by: By,
+): Promise<void> {
+  const scopes = namesOf(wait).map(({ scope, mode }) => ({ scope, mode }));
+  await tx.events.append({
+    workspace_id: wait.workspace_id,
+    type,
+    at: tx.nowMs,
+    agent_id: by?.agent.id ?? null,
+    agent_name: by?.agent.name ?? null,
+    session_id: by?.session?.id ?? null,
+    project_id: wait.project_id,
+    task_id: wait.task_id,
+    data: JSON.stringify({
+      ticket: wait.id,
+      scopes,
+      waiter_agent_id: wait.agent_id,
+      waiter_session_id: wait.session_id,
+      ...data,
+    }),
+  });
+}

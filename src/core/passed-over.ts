@@ -1,0 +1,78 @@
+import type { Context } from "./context.js";
+import { behindHold, isBehindHold } from "./hold-rows.js";
+import { holdView } from "./hold-view.js";
+import { newId } from "./ids.js";
+import { enterLine } from "./line.js";
+import { namesOf, rankOf } from "./line-order.js";
+import { asHolder } from "./line-tickets.js";
+import { titled } from "./quoted.js";
+import type { TaskRow } from "./rows.js";
+import { scopeClaimView } from "./scope-view.js";
+import { namesDeclared } from "./task-scopes.js";
+import type { QueueFilter } from "./verbs.js";
+import { markOf, NOT_OFFERED } from "./waits.js";
+
+const SKIPPED_SHOWN = 10;
+const SKIPPED_COUNTED = 1_000;
+
+/** What came first and was passed over because it is frozen, or its scopes aren't free (R16, R41). */
+export async function skippedBy(context: Context, filter: QueueFilter, before: TaskRow | undefined) {
+  const { scopes, waits } = context.tx;
+  const { nowMs } = context;
+  const { rows, count } = await scopes.passedOver(filter, before, { shown: SKIPPED_SHOWN, counted: SKIPPED_COUNTED });
+  const by = [...new Set(rows.map((row) => row.parked_by))];
+  const claims = await scopes.bySeqs(by.filter((seq) => seq > 0));
+  const tickets = await waits.bySeqs(by.filter((seq) => seq < 0).map((seq) => -seq));
+  const holders = new Map([
+    ...claims.map((claim) => [claim.seq, claim] as const),
+    ...tickets.flatMap((wait) =>
+      namesOf(wait)
+        .slice(0, 1)
+        .map((name) => [-wait.seq, asHolder(wait, name, nowMs)] as const),
+    ),
+  ]);
+  const holds = new Map((await context.holds()).map((hold) => [behindHold(hold), hold]));
+  const skipped = rows.map(({ id, content, parked_by }) => {
+    const [holder, hold] = [holders.get(parked_by), holds.get(parked_by)];
+    return {
+      id,
+      content,
+      code: isBehindHold(parked_by) ? "frozen" : "scope_conflict",
+      holder: holder ? scopeClaimView(holder, nowMs) : null,
+      hold: hold ? holdView(hold, nowMs) : null,
+    };
+  });
+  return { skipped, skipped_count: count };
+}
+
+/** Lease lengths after which a task that is passed over gets its scopes reserved. */
+const PASSED_OVER_MAX = 2;
+
+/**
+ * A task that others' claims were preferred to for two lease lengths gets into line for its scopes, or one that needs many
+ * would wait for ever while ever new claims of single ones are granted (R16).
+ */
+export async function reserveIfStarved(context: Context, row: TaskRow): Promise<void> {
+  const patienceMs = PASSED_OVER_MAX * context.settings.lease_seconds_default * 1000;
+  if (row.passed_since === null || context.nowMs - row.passed_since < patienceMs) return;
+  if ((await context.tx.waits.ofTask(row.id)).length > 0) return;
+  const { wanted, names } = await namesDeclared(context, row);
+  const ticket = {
+    id: newId(context.nowMs),
+    workspace_id: row.workspace_id,
+    project_id: row.project_id,
+    agent_id: null,
+    session_id: null,
+    task_id: row.id,
+    task_lease: null,
+    mark: markOf(wanted, row),
+    wanted: JSON.stringify(names),
+    intent: titled(row.content),
+    lease_seconds: null,
+    priority: row.priority,
+    asked_at: context.nowMs,
+    rank: rankOf(context.nowMs, row.priority),
+    ...NOT_OFFERED,
+  };
+  await enterLine(context.tx, ticket, names, null);
+}

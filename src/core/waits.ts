@@ -1,0 +1,187 @@
+import type { z } from "zod";
+import { DibsError } from "../contract/errors.js";
+import type { Operations } from "../contract/operations.js";
+import type { Context, Handler, Reply } from "./context.js";
+import { cursorAfter, pageOf } from "./cursor.js";
+import { refuseDeadlock } from "./deadlock.js";
+import { roleAtLeast } from "./identity.js";
+import { newId, sha256 } from "./ids.js";
+import { countAhead, inTheWayOf } from "./in-line.js";
+import { endWait, enterLine } from "./line.js";
+import { endOf, isOffered, isWaiting, namesOf, rankOf } from "./line-order.js";
+import { askerOf, waitedName, wantedBy } from "./line-tickets.js";
+import { requireNamed } from "./named.js";
+import { noticesOf } from "./notices.js";
+import { projectOf } from "./projects.js";
+import type { TaskRow } from "./rows.js";
+import { type Conflict, scopeEndMs } from "./scope-conflicts.js";
+import type { Claiming } from "./scope-granting.js";
+import { namespaceOf, nearTo, scopeOf, type Wanted } from "./scope-names.js";
+import { overlap } from "./scope-overlap.js";
+import { scopeClaimView } from "./scope-view.js";
+import { iso } from "./task-view.js";
+import { unlandedBeside } from "./unlanded-beside.js";
+import type { WaitFilter, WaitRow } from "./wait-rows.js";
+
+type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
+
+/** What is asked for without a priority, as a task is. */
+export const DEFAULT_PRIORITY = 2;
+
+/** The same for the same names in the same modes, for the same task: who asks again keeps its place (R35). */
+export function markOf(wanted: readonly Wanted[], row: TaskRow | null): string {
+  const names = wanted.map(({ namespace, scope, mode }) => [namespace, scope.key, mode].join(" ")).sort();
+  return sha256(JSON.stringify([row?.id ?? null, row?.lease_id ?? null, ...names]));
+}
+
+/** The session's ticket for that request, if it has one that waits. */
+export async function ticketOf(context: Context, mark: string): Promise<WaitRow | null> {
+  if (!context.session) return null;
+  const own = await context.tx.waits.ofSessions([context.session.id]);
+  return own.find((wait) => wait.mark === mark && isWaiting(wait, context.nowMs)) ?? null;
+}
+
+/** The place in line that a request would get. */
+export async function placeFor(context: Context, { wanted, asker }: Claiming): Promise<number> {
+  return (await countAhead(context, wanted, asker)) + 1;
+}
+
+interface Waiting {
+  readonly priority: number;
+  readonly mark: string;
+  readonly ticket: WaitRow | null;
+  readonly conflicts: readonly Conflict[];
+}
+
+/** Gets into line, or stays there. Throws `would_deadlock` and, with too many tickets, `limit_exceeded`. */
+export async function wait(context: Context, asked: Claiming, waiting: Waiting): Promise<Reply> {
+  const { conflicts } = waiting;
+  const id = waiting.ticket?.id ?? (await enter(context, asked, waiting));
+  const position = await placeFor(context, asked);
+  const body = { claims: [], ticket: id, position, notices: await noticesOf(context) };
+  return { body, otherwise: true, emptyUntilMs: soonest(conflicts) };
+}
+
+/** When the clock alone may free what is in the way. */
+function soonest(conflicts: readonly Conflict[]): number | null {
+  const ends = conflicts.filter(({ wait: other }) => !other || other.offered_until !== null);
+  return ends.length === 0 ? null : Math.min(...ends.map(({ holder }) => scopeEndMs(holder)));
+}
+
+async function enter(context: Context, asked: Claiming, { priority, mark, conflicts }: Waiting): Promise<string> {
+  const { row, wanted, project, intent, leaseSeconds } = asked;
+  const { waits_per_agent_max: limit } = context.settings;
+  await context.tx.waits.alone(context.workspaceId);
+  if ((await context.tx.waits.countOfAgent(context.agent.id)) >= limit)
+    throw new DibsError(
+      "limit_exceeded",
+      `${context.agent.name} waits for ${limit} things already, the most that waits_per_agent_max allows; leave some lines: cancel_wait.`,
+      { setting: "waits_per_agent_max", limit },
+    );
+  await refuseDeadlock(context, asked.asker, conflicts);
+  const session = row?.holder_session ?? (await context.holder()).id;
+  const names = wanted.map(waitedName);
+  const ticket = {
+    id: newId(context.nowMs),
+    workspace_id: context.workspaceId,
+    project_id: project.id,
+    agent_id: context.agent.id,
+    session_id: session,
+    task_id: row?.id ?? null,
+    task_lease: row?.lease_id ?? null,
+    mark,
+    wanted: JSON.stringify(names),
+    intent,
+    lease_seconds: leaseSeconds,
+    priority,
+    asked_at: context.nowMs,
+    rank: rankOf(context.nowMs, priority),
+    ...NOT_OFFERED,
+  };
+  await enterLine(context.tx, ticket, names, context);
+  return ticket.id;
+}
+
+/** What a new ticket is besides. */
+export const NOT_OFFERED = { offered_until: null, ended_at: null, ended_how: null, claims: null };
+
+export async function waitOf(context: Context, ticket: string): Promise<WaitRow> {
+  const found = await context.tx.waits.byId(context.workspaceId, ticket);
+  // What keeps names free for a task is nobody's ticket.
+  if (found && found.session_id !== null) return found;
+  throw new DibsError("not_found", `There is no ticket ${ticket}; see GET /v1/waits (dibs wait list).`, {});
+}
+
+export const list_waits: Handler<Input<"list_waits">> = async (context, input) => {
+  await requireNamed(context, input);
+  const page = pageOf("waits", input);
+  const project = input.project_id === undefined ? null : await projectOf(context, input.project_id);
+  const scope =
+    input.scope === undefined ? null : scopeOf(input.scope, project ?? (await projectOf(context, undefined)));
+  const namespace = scope && namespaceOf(context, scope, project ?? (await projectOf(context, undefined)));
+  const filter: WaitFilter = {
+    ...(project ? { projectId: project.id } : {}),
+    ...(input.agent_id === undefined ? {} : { agentId: input.agent_id }),
+    ...(input.session_id === undefined ? {} : { sessionId: input.session_id }),
+    ...(scope && namespace ? { near: { namespace, near: nearTo(scope) } } : {}),
+  };
+  const rows = await context.tx.waits.list(context.workspaceId, filter, context.nowMs, page);
+  const meant = rows.filter(
+    (row) => !scope || namesOf(row).some((name) => name.namespace === namespace && overlap(name.key, scope.key)),
+  );
+  const body = await Promise.all(meant.map((row) => waitView(context, row)));
+  return { body, ...cursorAfter("waits", rows, page, (row) => [row.rank, row.seq]) };
+};
+
+/** A ticket as it is at this instant, whether or not anybody noticed its end. */
+async function waitView(context: Context, row: WaitRow) {
+  const end = endOf(row, context.nowMs);
+  const offered = isOffered(row, context.nowMs) ? row.offered_until : null;
+  const state = end ? (end.how === "granted" ? "granted" : "ended") : offered === null ? "waiting" : "offered";
+  return {
+    ticket: row.id,
+    state,
+    position: end ? null : (await countAhead(context, wantedBy(row), askerOf(row))) + 1,
+    project_id: row.project_id,
+    scopes: namesOf(row).map(({ scope, mode }) => ({ scope, mode })),
+    intent: row.intent,
+    priority: row.priority,
+    agent_id: row.agent_id ?? "",
+    agent_name: row.agent_name ?? "",
+    session_id: row.session_id ?? "",
+    task_id: row.task_id,
+    asked_at: iso(row.asked_at),
+    offer_expires_at: offered === null ? null : iso(offered),
+    offer_remaining_ms: offered === null ? null : offered - context.nowMs,
+    ended_at: end ? iso(end.atMs) : null,
+    ended_how: end?.how ?? null,
+  };
+}
+
+/** The answer about one ticket: with who is in its way, and what it was granted. */
+export async function answerOf(context: Context, row: WaitRow): Promise<{ body: unknown; conflicts: Conflict[] }> {
+  const waits = isWaiting(row, context.nowMs);
+  const conflicts = waits ? await inTheWayOf(context, wantedBy(row), askerOf(row)) : [];
+  const behind = new Map(conflicts.map(({ holder }) => [holder.id, holder]));
+  const granted = row.claims === null ? [] : (JSON.parse(row.claims) as string[]);
+  const claims = granted.length === 0 ? [] : await context.tx.scopes.byIds(context.workspaceId, granted);
+  const view = (rows: Iterable<Parameters<typeof scopeClaimView>[0]>) =>
+    [...rows].map((claim) => scopeClaimView(claim, context.nowMs));
+  const unlanded = await unlandedBeside(context, claims);
+  const body = {
+    ...(await waitView(context, row)),
+    behind: view(behind.values()),
+    claims: view(claims),
+    ...(unlanded.length > 0 ? { unlanded } : {}),
+    notices: await noticesOf(context),
+  };
+  return { body, conflicts };
+}
+
+export const cancel_wait: Handler<Input<"cancel_wait">> = async (context, input) => {
+  const row = await waitOf(context, input.ticket);
+  if (row.agent_id !== context.agent.id && !roleAtLeast(context.role, "coordinator"))
+    throw new DibsError("forbidden", "Only its own agent, or a coordinator, takes a ticket out of the line.", {});
+  if (isWaiting(row, context.nowMs)) await endWait(context.tx, row, "cancelled", { by: context });
+  return { body: (await answerOf(context, await waitOf(context, row.id))).body };
+};

@@ -1,0 +1,77 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { type Actor, FreshStore, type Input } from "../support/fresh-store.js";
+
+let fresh: FreshStore;
+let ann: Actor;
+let ben: Actor;
+let cat: Actor;
+beforeEach(async () => {
+  fresh = await FreshStore.open();
+  ann = await fresh.worker("ann");
+  ben = await fresh.worker("ben");
+  cat = await fresh.worker("cat");
+});
+
+const claim = (as: Actor, scopes: string[], more: Partial<Input<"claim_scopes">> = {}) =>
+  fresh.ask("claim_scopes", { scopes, intent: `${as.name}'s`, ...more }, as);
+const wait = async (as: Actor, scopes: string[]) => (await claim(as, scopes, { wait: true })).ticket ?? "";
+const refused = (as: Actor, scopes: string[]) => fresh.refusal("claim_scopes", { scopes, intent: `${as.name}'s` }, as);
+const release = (as: Actor, ...scopes: string[]) => fresh.ask("release_scopes", { scopes }, as);
+
+describe("tasks and the line (R16)", () => {
+  test("claim-next passes over what is offered, or waited for by one who is before it", async () => {
+    await claim(ann, ["path:a"]);
+    const { id } = await fresh.task({ scopes: ["path:b"] });
+    const first = await wait(ben, ["path:a", "path:b"]);
+    const answer = await fresh.ask("claim_next_task", {}, cat);
+    expect(answer).toMatchObject({ task: null, skipped_count: 1, skipped: [{ id, holder: { agent_name: "ben" } }] });
+    expect((await fresh.ask("get_task_why", { task_id: id }, cat)).code).toBe("scope_conflict");
+    await release(ann, "path:a");
+    expect(await fresh.next(cat)).toBeNull();
+    await fresh.ask("cancel_wait", { ticket: first }, ben);
+    expect(await fresh.next(cat)).toMatchObject({ id });
+  });
+
+  test("an urgent task is before a request that was asked a moment ago", async () => {
+    await claim(ann, ["path:a"]);
+    const { id } = await fresh.task({ scopes: ["path:b"], priority: 4 });
+    await wait(ben, ["path:a", "path:b"]);
+    expect(await fresh.next(cat)).toMatchObject({ id });
+  });
+
+  test("a wide task that was passed over for two lease lengths has its scopes reserved, and starves no more", async () => {
+    const wide = await fresh.task({ content: "wide", scopes: ["path:src"] });
+    await claim(ann, ["path:src/1"], { ttl_seconds: 3600 });
+    expect(await fresh.next(cat)).toBeNull();
+    fresh.time.pass(400_000);
+    await claim(ben, ["path:src/2"], { ttl_seconds: 3600 });
+    await release(ann, "path:src/1");
+    expect(await fresh.next(cat)).toBeNull();
+    await claim(ann, ["path:src/1"], { ttl_seconds: 3600 });
+    await release(ben, "path:src/2");
+    fresh.time.pass(200_000);
+    expect(await fresh.next(cat)).toBeNull();
+    // Passed over for 600 s: from now on what overlaps is kept for it.
+    expect((await refused(ben, ["path:src/2"])).conflicts).toMatchObject([{ holder: { task_id: wide.id } }]);
+    await release(ann, "path:src/1");
+    expect((await refused(ben, ["path:src/2"])).conflicts).toMatchObject([
+      { reason: expect.stringContaining("offered") },
+    ]);
+    expect(await fresh.next(cat)).toMatchObject({ id: wide.id });
+    expect((await refused(ben, ["path:src/2"])).conflicts).toMatchObject([{ holder: { agent_name: "cat" } }]);
+  });
+
+  test("a reservation that nobody takes ends as an offer does, and holds nobody up any longer", async () => {
+    await fresh.task({ content: "wide", scopes: ["path:src"] });
+    await claim(ann, ["path:src/1"], { ttl_seconds: 3600 });
+    await fresh.next(cat);
+    fresh.time.pass(600_000);
+    await release(ann, "path:src/1");
+    await claim(ann, ["path:src/1"], { ttl_seconds: 3600 });
+    expect(await fresh.next(cat)).toBeNull();
+    await release(ann, "path:src/1");
+    expect((await refused(ben, ["path:src/2"])).code).toBe("scope_conflict");
+    fresh.time.pass(30_000);
+    expect((await claim(ben, ["path:src/2"])).claims).toHaveLength(1);
+  });
+});

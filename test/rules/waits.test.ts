@@ -1,0 +1,253 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { type Actor, FreshStore, type Input } from "../support/fresh-store.js";
+
+let fresh: FreshStore;
+let ann: Actor;
+let ben: Actor;
+let cat: Actor;
+let dan: Actor;
+beforeEach(async () => {
+  fresh = await FreshStore.open();
+  ann = await fresh.worker("ann");
+  ben = await fresh.worker("ben");
+  cat = await fresh.worker("cat");
+  dan = await fresh.worker("dan");
+});
+
+const claim = (as: Actor, scopes: string[], more: Partial<Input<"claim_scopes">> = {}) =>
+  fresh.ask("claim_scopes", { scopes, intent: `${as.name}'s`, ...more }, as);
+const wait = async (as: Actor, scopes: string[], more: Partial<Input<"claim_scopes">> = {}) => {
+  const { status, body } = await fresh.answer(
+    "claim_scopes",
+    { scopes, intent: `${as.name}'s`, wait: true, ...more },
+    as,
+  );
+  expect(status).toBe(202);
+  return body.ticket ?? "";
+};
+const refused = (as: Actor, scopes: string[], more: Partial<Input<"claim_scopes">> = {}) =>
+  fresh.refusal("claim_scopes", { scopes, intent: `${as.name}'s`, ...more }, as);
+const release = (as: Actor, ...scopes: string[]) => fresh.ask("release_scopes", { scopes }, as);
+const ticket = (id: string, as: Actor) => fresh.ask("get_wait", { ticket: id }, as);
+const accept = (id: string, as: Actor) => fresh.ask("accept_wait", { ticket: id }, as);
+const line = async (more: Input<"list_waits"> = {}) =>
+  (await fresh.ask("list_waits", more, fresh.root)).map(({ agent_name, state }) => `${agent_name} ${state}`);
+const events = async (...types: string[]) =>
+  (await fresh.ask("list_events", { types }, fresh.root)).map(({ type }) => type);
+const held = async () =>
+  (await fresh.ask("list_claims", {}, fresh.root)).map(({ scope, agent_name }) => `${scope} ${agent_name}`);
+
+describe("waiting in line (R35, R36)", () => {
+  test("who waits gets a ticket, is offered what becomes free, and has it when it accepts", async () => {
+    await claim(ann, ["path:src"]);
+    const id = await wait(ben, ["path:src/a", "port:1"]);
+    expect(await ticket(id, ben)).toMatchObject({
+      state: "waiting",
+      position: 1,
+      scopes: [{ scope: "path:src/a" }, { scope: "port:1" }],
+      behind: [{ scope: "path:src", agent_name: "ann", intent: "ann's" }],
+    });
+    expect(await accept(id, ben)).toMatchObject({ state: "waiting", claims: [] });
+    await release(ann, "path:src");
+    const offered = await ticket(id, ben);
+    expect(offered).toMatchObject({ state: "offered", offer_remaining_ms: 30_000, behind: [] });
+    expect(offered.notices).toMatchObject([{ type: "wait.offered", data: { ticket: id } }]);
+    const granted = await accept(id, ben);
+    expect(granted).toMatchObject({ state: "granted", position: null, ended_how: "granted" });
+    expect(granted.claims).toMatchObject([{ scope: "path:src/a" }, { scope: "port:1" }]);
+    expect(await held()).toEqual(["path:src/a ben", "port:1 ben"]);
+    expect(await accept(id, ben)).toMatchObject({ state: "granted", claims: [{ scope: "path:src/a" }, {}] });
+    expect(await events("scope.queued", "scope.offered")).toEqual(["scope.queued", "scope.offered"]);
+  });
+
+  test("asking again keeps the place, and takes what is offered", async () => {
+    await claim(ann, ["path:a"]);
+    const id = await wait(ben, ["path:a"]);
+    const later = await wait(cat, ["path:a"]);
+    fresh.time.pass(1000);
+    expect(await wait(ben, ["path:a"])).toBe(id);
+    expect(await ticket(later, cat)).toMatchObject({ position: 2 });
+    await release(ann, "path:a");
+    expect((await claim(ben, ["path:a"])).claims).toMatchObject([{ scope: "path:a", agent_name: "ben" }]);
+    expect(await line()).toEqual(["cat waiting"]);
+  });
+
+  test("higher priority first, then first come; and a quarter of an hour outweighs any priority", async () => {
+    await claim(ann, ["path:a"], { ttl_seconds: 3600 });
+    await wait(ben, ["path:a"]);
+    await wait(cat, ["path:a"]);
+    await wait(dan, ["path:a"], { priority: 4 });
+    expect(await line()).toEqual(["dan waiting", "ben waiting", "cat waiting"]);
+    fresh.time.pass(601_000);
+    const eve = await fresh.worker("eve");
+    const calls = await Promise.all([ben, cat, dan].map((each) => claim(each, ["path:a"], { wait: true })));
+    expect(calls.map(({ position }) => position)).toEqual([2, 3, 1]);
+    await wait(eve, ["path:a"], { priority: 4 });
+    expect(await line()).toEqual(["dan waiting", "ben waiting", "cat waiting", "eve waiting"]);
+  });
+
+  test("an exclusive waiter stops later requests that overlap, shared ones too, and the refusal says so and the place", async () => {
+    await claim(ann, ["path:src"], { mode: "shared" });
+    await wait(ben, ["path:src/a"]);
+    const shared = await refused(cat, ["path:src/a/b"], { mode: "shared" });
+    expect(shared.conflicts).toMatchObject([
+      { reason: "somebody is before you in line", holder: { agent_name: "ben", scope: "path:src/a", fence: 0 } },
+    ]);
+    expect(shared.next?.[0]).toContain("number 2");
+    expect(await fresh.ask("check_scope", { scope: "path:src/a", mode: "shared" }, cat)).toMatchObject({ free: false });
+    await claim(cat, ["path:src/b"], { mode: "shared" });
+    // What ann has already is renewed, whoever waits.
+    await claim(ann, ["path:src"], { mode: "shared" });
+    const plain = await refused(cat, ["path:src"]);
+    expect(plain.next?.some((move) => move.includes("request_yield"))).toBe(true);
+  });
+
+  test("a silent one loses its turn to the next at the offer's end, whoever looks", async () => {
+    await claim(ann, ["path:a"]);
+    const first = await wait(ben, ["path:a"]);
+    const second = await wait(cat, ["path:a"]);
+    await release(ann, "path:a");
+    expect(await line()).toEqual(["ben offered", "cat waiting"]);
+    expect((await refused(dan, ["path:a"])).conflicts).toMatchObject([
+      { reason: "it is offered to the first in line", holder: { agent_name: "ben" } },
+      { reason: "somebody is before you in line", holder: { agent_name: "cat" } },
+    ]);
+    fresh.time.pass(29_999);
+    expect(await ticket(first, ben)).toMatchObject({ state: "offered", offer_remaining_ms: 1 });
+    fresh.time.pass(1);
+    expect(await ticket(first, cat)).toMatchObject({ state: "ended", ended_how: "offer_expired" });
+    expect(await ticket(second, cat)).toMatchObject({ state: "offered", offer_remaining_ms: 30_000 });
+    expect((await ticket(first, ben)).notices.map(({ type }) => type)).toContain("wait.ended");
+    expect(await accept(first, ben)).toMatchObject({ state: "ended", claims: [] });
+    expect(await events("scope.offer_expired")).toEqual(["scope.offer_expired"]);
+  });
+
+  test("a lease that ends by the clock is offered to the first who can have all, others behind it go on", async () => {
+    await claim(ann, ["path:a"], { ttl_seconds: 30 });
+    await claim(dan, ["path:b"]);
+    const wide = await wait(ben, ["path:a", "path:b"]);
+    const narrow = await wait(cat, ["path:a"]);
+    fresh.time.pass(30_000);
+    // ben is before cat, and can't have all yet.
+    expect(await ticket(narrow, cat)).toMatchObject({ state: "waiting", position: 2 });
+    expect(await ticket(wide, ben)).toMatchObject({ state: "waiting", behind: [{ agent_name: "dan" }] });
+    await release(dan, "path:b");
+    expect(await line()).toEqual(["ben offered", "cat waiting"]);
+    await accept(wide, ben);
+    await release(ben, "path:a");
+    expect(await line()).toEqual(["cat offered"]);
+  });
+
+  test("shared waiters are offered together", async () => {
+    await claim(ann, ["path:a"]);
+    await wait(ben, ["path:a"], { mode: "shared" });
+    await wait(cat, ["path:a/b"], { mode: "shared" });
+    await wait(dan, ["path:a"]);
+    await release(ann, "path:a");
+    expect(await line()).toEqual(["ben offered", "cat offered", "dan waiting"]);
+  });
+
+  test("a ticket ends with its session, by call or by silence, and by leaving the line", async () => {
+    await claim(ann, ["path:a"], { ttl_seconds: 3600 });
+    const mortal = await fresh.session(ben, { ttl_seconds: 30 });
+    const first = await wait(mortal, ["path:a"]);
+    const second = await wait(cat, ["path:a"]);
+    const third = await wait(dan, ["path:a"]);
+    fresh.time.pass(30_000);
+    expect(await ticket(first, dan)).toMatchObject({ state: "ended", ended_how: "session_ended" });
+    expect(await ticket(second, dan)).toMatchObject({ position: 1 });
+    expect((await fresh.refusal("cancel_wait", { ticket: second }, dan)).code).toBe("forbidden");
+    expect(await fresh.ask("cancel_wait", { ticket: second }, cat)).toMatchObject({ ended_how: "cancelled" });
+    await fresh.ask("end_session", { session_id: dan.sessionId }, dan);
+    expect(await ticket(third, cat)).toMatchObject({ state: "ended", ended_how: "session_ended" });
+    await release(ann, "path:a");
+    expect(await line()).toEqual([]);
+    expect((await claim(cat, ["path:a"])).claims).toHaveLength(1);
+  });
+
+  test("nobody waits for more than the workspace allows", async () => {
+    await fresh.ask("update_workspace", { waits_per_agent_max: 2 }, fresh.root);
+    await claim(ann, ["path:a"]);
+    await wait(ben, ["path:a/1"]);
+    await wait(ben, ["path:a/2"]);
+    expect(await refused(ben, ["path:a/3"], { wait: true })).toMatchObject({
+      code: "limit_exceeded",
+      setting: "waits_per_agent_max",
+    });
+  });
+
+  test("for a task: the ticket lives by its lease, and what it gets ends with it", async () => {
+    const { id } = await fresh.task();
+    await fresh.claim(id, ben);
+    await claim(ann, ["path:a"]);
+    const first = await wait(ben, ["path:a"], { task_id: id });
+    await release(ann, "path:a");
+    expect((await accept(first, ben)).claims).toMatchObject([{ task_id: id }]);
+    await claim(cat, ["path:b"], { ttl_seconds: 3600 });
+    const second = await wait(ben, ["path:b"], { task_id: id });
+    fresh.time.pass(300_000);
+    expect(await ticket(second, dan)).toMatchObject({ state: "ended", ended_how: "task_lost" });
+  });
+});
+
+describe("who would wait for each other (R37)", () => {
+  test("is refused by the cycle, spelled out, over any number", async () => {
+    await claim(ann, ["path:a"]);
+    await claim(ben, ["path:b"]);
+    await claim(cat, ["port:1"]);
+    await wait(ann, ["path:b"]);
+    await wait(ben, ["port:1"]);
+    const cycle = await refused(cat, ["path:a/x"], { wait: true });
+    expect(cycle.code).toBe("would_deadlock");
+    expect(cycle.cycle).toMatchObject([
+      { agent_name: "cat", waits_for: "path:a/x", holder: { agent_name: "ann", scope: "path:a" } },
+      { agent_name: "ann", waits_for: "path:b", holder: { agent_name: "ben", scope: "path:b" } },
+      { agent_name: "ben", waits_for: "port:1", holder: { agent_name: "cat", scope: "port:1" } },
+    ]);
+    expect(cycle.message).toContain("cat would wait for path:a/x");
+    expect(await line()).toHaveLength(2);
+    // Without waiting it is an ordinary conflict.
+    expect((await refused(cat, ["path:a/x"])).code).toBe("scope_conflict");
+  });
+
+  test("isn't so for who holds what somebody before it in line waits for: it passes that one", async () => {
+    await claim(ann, ["path:a"]);
+    await wait(ben, ["path:a", "path:b"]);
+    expect((await refused(cat, ["path:b"])).code).toBe("scope_conflict");
+    expect((await claim(ann, ["path:b"])).claims).toMatchObject([{ scope: "path:b" }]);
+    await fresh.ask("release_scopes", { all: true }, ann);
+    expect(await line()).toEqual(["ben offered"]);
+  });
+
+  test("nor is anybody passed for whom the one who passes waits itself", async () => {
+    await claim(ann, ["path:a"]);
+    await claim(ben, ["path:z"]);
+    await wait(ben, ["path:y", "path:a"]);
+    // ann waits for ben; to let ann have y would make ben wait for ann, and both for ever.
+    expect((await refused(ann, ["path:z"], { wait: true })).code).toBe("would_deadlock");
+  });
+});
+
+describe("overruling the line (R40)", () => {
+  test("a coordinator gives a waiter its scopes, with a reason; who had them is told", async () => {
+    const lead = await fresh.worker("lead", "coordinator");
+    const { id } = await fresh.task({ scopes: ["path:a/task"] });
+    await fresh.claim(id, cat);
+    await claim(ann, ["path:a/1"]);
+    await wait(dan, ["path:a"]);
+    const second = await wait(ben, ["path:a"]);
+    expect((await fresh.refusal("grant_wait", { ticket: second, reason: "now" }, ann)).code).toBe("forbidden");
+    expect((await fresh.refusal("grant_wait", { ticket: second }, lead)).code).toBe("reason_required");
+    const granted = await fresh.ask("grant_wait", { ticket: second, reason: "the release" }, lead);
+    expect(granted).toMatchObject({ state: "granted", claims: [{ scope: "path:a", agent_name: "ben" }] });
+    expect(await held()).toEqual(["path:a ben"]);
+    const notices = (await fresh.ask("list_claims", {}, ann)) && (await fresh.next(ann));
+    expect(notices).toBeNull();
+    const told = (await fresh.ask("heartbeat_scopes", { scopes: ["path:a/1"] }, ann)).notices;
+    expect(told).toMatchObject([{ type: "lease.lost", data: { scope: "path:a/1" } }]);
+    expect(told[0]?.message).toContain("the release");
+    expect(await fresh.read(id)).toMatchObject({ status: "open" });
+    expect(await line()).toEqual(["dan waiting"]);
+    expect(await events("scope.overruled")).toEqual(["scope.overruled"]);
+  });
+});
