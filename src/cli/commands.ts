@@ -247,6 +247,12 @@ export const commands: readonly CommandRow[] = [
     examples: ["dibs workspace set --lease-seconds-default 600 --max-attempts 3"],
   },
   {
+    words: "presence",
+    operation: "get_presence",
+    rows: "present",
+    examples: ["dibs presence", "dibs presence --project-id shop --json"],
+  },
+  {
     words: "who",
     operation: "list_claims",
     rest: { field: "scope", optional: true },

@@ -10,6 +10,7 @@ const NARROWED = [
   "list_plans",
   "list_recurrences",
   "list_sessions",
+  "get_presence",
   "list_heads",
   "list_events",
   "list_holds",

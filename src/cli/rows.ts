@@ -24,7 +24,8 @@ export type Noun =
   | "unlanded"
   | "past"
   | "wait"
-  | "yield";
+  | "yield"
+  | "present";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -169,6 +170,24 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     time("SINCE", "asked_at", "ago"),
     field("TICKET", "ticket"),
   ],
+  present: [
+    { ...field("WHO", "agent_name"), paint: (text, _row, { paint }) => paint.cyan(text) },
+    { title: "DOES", flexible: true, text: (row) => namesOf(row.tasks, "content") },
+    { title: "STATE", text: ({ tasks }) => stateOf(tasks as Row[]) },
+    { title: "HOLDS", flexible: true, text: (row) => namesOf(row.claims, "scope") },
+    {
+      title: "WAITS FOR",
+      flexible: true,
+      text: (row) => (row.waits as Row[]).map(({ scopes }) => namesOf(scopes, "scope")).join(", "),
+      paint: (text, _row, { paint }) => paint.yellow(text),
+    },
+    {
+      title: "WHERE",
+      flexible: true,
+      text: ({ client, branch, worktree, cwd }) => placeOf([client, branch, worktree ?? cwd]),
+    },
+    time("SEEN", "seen_at", "ago"),
+  ],
   yield: [
     field("SCOPE", "scope"),
     flexible("REASON", "reason"),
@@ -209,6 +228,14 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
   ],
   link: [time("AT", "created_at"), field("KIND", "kind"), flexible("URL", "url"), field("TITLE", "title")],
 };
+
+const namesOf = (rows: unknown, name: string) => (rows as Row[]).map((row) => textOf(row[name])).join(", ");
+const stateOf = (tasks: readonly Row[]) => [...new Set(tasks.map(({ state }) => textOf(state)))].join(", ");
+const placeOf = (parts: readonly unknown[]) =>
+  parts
+    .map(textOf)
+    .filter((part) => part !== "")
+    .join(" ");
 
 function waitState({ state, position, offer_remaining_ms: left }: Row): string {
   if (state === "offered") return `offered, ${lasting(Number(left))} left`;

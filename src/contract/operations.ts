@@ -6,6 +6,7 @@ import { holdOperations } from "./hold.js";
 import { noticeOperations } from "./notice.js";
 import type { Operation } from "./operation.js";
 import { planOperations } from "./plan.js";
+import { presenceOperations } from "./presence.js";
 import { recurrenceOperations } from "./recurrence.js";
 import { scopeOperations } from "./scope-claims.js";
 import { sessionOperations } from "./session.js";
@@ -35,6 +36,7 @@ export const operations = {
   ...waitOperations,
   ...yieldOperations,
   ...sessionOperations,
+  ...presenceOperations,
   ...noticeOperations,
   ...agentOperations,
   ...workspaceOperations,

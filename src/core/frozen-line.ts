@@ -40,5 +40,5 @@ export async function freezeLine(tx: Tx, hold: Frozen): Promise<void> {
 
 /** Who waits for what it froze is looked at before the transaction ends. */
 export async function thawLine(tx: Tx, hold: Frozen): Promise<void> {
-  for (const wait of await ticketsOf(tx, hold)) freeUp(tx, namesOf(wait));
+  for (const wait of await ticketsOf(tx, hold)) freeUp(tx, wait, namesOf(wait));
 }

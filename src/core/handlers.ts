@@ -13,6 +13,7 @@ import { judge_task } from "./judging.js";
 import { ack_notices } from "./notices.js";
 import * as planViews from "./plan-view.js";
 import * as plans from "./plans.js";
+import { get_presence } from "./presence.js";
 import * as projects from "./projects.js";
 import * as recurrences from "./recurrences.js";
 import { project_for_repository } from "./repositories.js";
@@ -97,6 +98,7 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   request_yield: yields.request_yield,
   answer_yield: yields.answer_yield,
   list_yields: yields.list_yields,
+  get_presence,
   list_claims: claimsTable.list_claims,
   count_claims: claimsTable.count_claims,
   list_events: notes.list_events,

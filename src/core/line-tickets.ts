@@ -1,14 +1,10 @@
-import type { Context } from "./context.js";
 import { isOffered, isWaiting, namesOf } from "./line-order.js";
-import { type Asker, type Conflict, type Found, isInTheWay, lookAround } from "./scope-conflicts.js";
+import { type Asker, type Conflict, type Found, isInTheWay, type Looking, lookAround } from "./scope-conflicts.js";
 import { indexKey } from "./scope-keys.js";
 import { nearTo, type Wanted } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
 import type { ScopeClaimRow } from "./scope-rows.js";
 import type { WaitedName, WaitRow } from "./wait-rows.js";
-
-/** What a look at the line needs of a call. */
-export type Looking = Pick<Context, "tx" | "nowMs">;
 
 /** For whom something is asked, and from where in line: its ticket, if it has one, and what rank it has or would get. */
 export interface InLine extends Asker {
@@ -61,7 +57,8 @@ function isOwn(wait: WaitRow, { session, taskId, ticket }: InLine): boolean {
   return session !== null && (wait.session_id === session.id || wait.session_id === session.shared_by);
 }
 
-function collide(name: WaitedName, { scope, mode }: Wanted): boolean {
+/** Whether who wants the one can't have it beside the other. */
+export function collide(name: Pick<WaitedName, "key" | "mode">, { scope, mode }: Wanted): boolean {
   return !(name.mode === "shared" && mode === "shared") && overlap(name.key, scope.key);
 }
 

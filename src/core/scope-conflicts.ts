@@ -10,6 +10,9 @@ import { scopeClaimView } from "./scope-view.js";
 import { iso } from "./task-view.js";
 import type { WaitRow } from "./wait-rows.js";
 
+/** What a look at who is in the way needs of a call. */
+export type Looking = Pick<Context, "tx" | "nowMs" | "workspaceId">;
+
 /** For whom something is asked: a session, and the task it is for, if it is for one. */
 export interface Asker {
   readonly session: Pick<SessionRow, "id" | "shared_by"> | null;
@@ -43,8 +46,8 @@ export interface Found {
  * For each of the names what may be in its way, behind the lock that holds off other grants of them. What looks dead may be
  * being renewed at this moment: it is read again behind whoever does that.
  */
-export async function lookAround(context: Pick<Context, "tx" | "nowMs">, wanted: readonly Wanted[]): Promise<Found[]> {
-  await context.tx.scopes.alone(wanted.map(({ namespace }) => namespace));
+export async function lookAround(context: Looking, wanted: readonly Wanted[]): Promise<Found[]> {
+  await context.tx.scopes.alone(context.workspaceId);
   const found = await overlappingAll(context, wanted);
   const dead = found.flatMap((each) => each.dead);
   if (dead.length === 0 || !context.tx.shared) return found;
@@ -53,7 +56,7 @@ export async function lookAround(context: Pick<Context, "tx" | "nowMs">, wanted:
 }
 
 /** Names with one place in the index are asked for once. */
-async function overlappingAll(context: Pick<Context, "tx" | "nowMs">, wanted: readonly Wanted[]): Promise<Found[]> {
+async function overlappingAll(context: Looking, wanted: readonly Wanted[]): Promise<Found[]> {
   const asked = new Map<string, Promise<ScopeClaimRow[]>>();
   const near = (each: Wanted) => {
     const place = `${each.namespace} ${indexKey(each.scope.key)}`;

@@ -66,8 +66,9 @@ async function looked(context: Context, { wanted, row, asker, overrules }: Claim
     }
     if (!isRenewal(own.get(each.scope.key), each)) fresh.push(each);
   }
-  // What is held already needs no place in line.
-  if (!overrules && fresh.length > 0) conflicts.push(...(await ahead(context, fresh, asker)));
+  // What is held already needs no place in line; and who is in line and can't have it yet needs no more to be told.
+  const asks = !overrules && fresh.length > 0 && (conflicts.length === 0 || asker.ticket === null);
+  if (asks) conflicts.push(...(await ahead(context, fresh, asker)));
   if (conflicts.length > 0) return { own, dead: [], conflicts };
   // A heartbeat or a release of these may be under way.
   const seqs = [...own.values()].map(({ seq }) => seq);

@@ -104,13 +104,13 @@ async function ended(tx: Tx, rows: readonly ScopeClaimRow[], at: number, how: Sc
   const seqs = rows.map(({ seq }) => seq);
   const count = await tx.leases.endScopes(seqs, at, how);
   await tx.scopes.unpark(seqs);
-  freeUp(tx, rows);
+  for (const row of rows) freeUp(tx, row, [row]);
   return count > 0;
 }
 
 /** What a task's lease held of names ends with it; the task's own event says so. */
 export async function endScopesOf(tx: Tx, task: TaskRow, how: ScopeEnd, atMs: number): Promise<void> {
-  if (await tx.waits.any) freeUp(tx, await tx.scopes.ofTask(task));
+  if (await tx.waits.any) freeUp(tx, task, await tx.scopes.ofTask(task));
   // Sent together: a database far away is waited for once.
   await Promise.all([tx.leases.endScopesOf(task.id, atMs, how), tx.scopes.unparkBehind(task.id)]);
 }

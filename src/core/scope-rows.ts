@@ -88,8 +88,12 @@ export interface ScopeFilter {
 
 /** Reading what is held of names. */
 export interface ScopeVerbs {
-  /** Holds off whoever else would grant names of these until this transaction ends; of use only where nodes write at once. */
-  alone(namespaces: readonly string[]): Awaitable<void>;
+  /**
+   * Holds off whoever else would grant names of the workspace, or get into line for them, until this transaction ends; of use
+   * only where nodes write at once. One lock, not one a project: those who met two of them in turn waited for each other,
+   * a second each time.
+   */
+  alone(workspaceId: string): Awaitable<void>;
   /**
    * Waits for whoever is renewing one of these, its task or its session: what looks dead is to be read again behind it. Of
    * use only where nodes write at once.
@@ -107,6 +111,8 @@ export interface ScopeVerbs {
   bySeqs(seqs: readonly number[]): Awaitable<ScopeClaimRow[]>;
   /** Those of a session's own that nobody has recorded the end of. */
   ofSession(sessionId: string): Awaitable<ScopeClaimRow[]>;
+  /** All that the sessions hold, with their tasks' too, that nobody has recorded the end of. */
+  heldBySessions(sessionIds: readonly string[]): Awaitable<ScopeClaimRow[]>;
   ofAgent(agentId: string): Awaitable<ScopeClaimRow[]>;
   /** In all workspaces, those with a lease of their own that nobody has recorded the end of. */
   all(limit: number): Awaitable<ScopeClaimRow[]>;
