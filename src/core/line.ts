@@ -1,4 +1,5 @@
 import type { Context } from "./context.js";
+import { isFrozenInLine } from "./frozen-line.js";
 import { newId } from "./ids.js";
 import { ahead } from "./in-line.js";
 import { endOf, isOffered, isWaiting, namesOf, OFFER_MS } from "./line-order.js";
@@ -105,6 +106,7 @@ async function waitingFor(tx: Tx, freed: Tx["freed"]): Promise<WaitRow[]> {
 
 /** Offers a ticket what it waits for, if nobody is in its way. */
 export async function offerIfFree(tx: Tx, wait: WaitRow): Promise<boolean> {
+  if (await isFrozenInLine(tx, wait)) return false;
   const looking = { tx, nowMs: tx.nowMs, workspaceId: wait.workspace_id };
   const [wanted, asker] = [wantedBy(wait), askerOf(wait)];
   const held = await heldInTheWay(looking, wanted, asker);

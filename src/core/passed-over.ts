@@ -1,4 +1,6 @@
 import type { Context } from "./context.js";
+import { behindHold, isBehindHold } from "./hold-rows.js";
+import { holdView } from "./hold-view.js";
 import { newId } from "./ids.js";
 import { enterLine } from "./line.js";
 import { namesOf, rankOf } from "./line-order.js";
@@ -13,7 +15,7 @@ import { markOf, NOT_OFFERED } from "./waits.js";
 const SKIPPED_SHOWN = 10;
 const SKIPPED_COUNTED = 1_000;
 
-/** What came first and was passed over because its scopes aren't free (R16). */
+/** What came first and was passed over because it is frozen, or its scopes aren't free (R16, R41). */
 export async function skippedBy(context: Context, filter: QueueFilter, before: TaskRow | undefined) {
   const { scopes, waits } = context.tx;
   const { nowMs } = context;
@@ -29,9 +31,16 @@ export async function skippedBy(context: Context, filter: QueueFilter, before: T
         .map((name) => [-wait.seq, asHolder(wait, name, nowMs)] as const),
     ),
   ]);
+  const holds = new Map((await context.holds()).map((hold) => [behindHold(hold), hold]));
   const skipped = rows.map(({ id, content, parked_by }) => {
-    const holder = holders.get(parked_by);
-    return { id, content, code: "scope_conflict", holder: holder ? scopeClaimView(holder, nowMs) : null };
+    const [holder, hold] = [holders.get(parked_by), holds.get(parked_by)];
+    return {
+      id,
+      content,
+      code: isBehindHold(parked_by) ? "frozen" : "scope_conflict",
+      holder: holder ? scopeClaimView(holder, nowMs) : null,
+      hold: hold ? holdView(hold, nowMs) : null,
+    };
   });
   return { skipped, skipped_count: count };
 }

@@ -51,7 +51,11 @@ export async function namesDeclared(context: Context, row: TaskRow) {
   return { wanted, names: wanted.map(waitedName) };
 }
 
-async function declared(context: Context, row: TaskRow): Promise<Wanted[]> {
+/** What a task declares, in the words of its project. */
+export async function declared(
+  context: Context,
+  row: Pick<TaskRow, "id" | "project_id" | "scopes">,
+): Promise<Wanted[]> {
   if (row.scopes === null) return [];
   const project = await context.project(row.project_id);
   if (!project) throw new Error(`Project ${row.project_id} of task ${row.id} is not there.`);

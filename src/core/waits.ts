@@ -20,6 +20,7 @@ import { namespaceOf, nearTo, scopeOf, type Wanted } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
 import { scopeClaimView } from "./scope-view.js";
 import { iso } from "./task-view.js";
+import { unlandedBeside } from "./unlanded-beside.js";
 import type { WaitFilter, WaitRow } from "./wait-rows.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
@@ -166,10 +167,12 @@ export async function answerOf(context: Context, row: WaitRow): Promise<{ body: 
   const claims = granted.length === 0 ? [] : await context.tx.scopes.byIds(context.workspaceId, granted);
   const view = (rows: Iterable<Parameters<typeof scopeClaimView>[0]>) =>
     [...rows].map((claim) => scopeClaimView(claim, context.nowMs));
+  const unlanded = await unlandedBeside(context, claims);
   const body = {
     ...(await waitView(context, row)),
     behind: view(behind.values()),
     claims: view(claims),
+    ...(unlanded.length > 0 ? { unlanded } : {}),
     notices: await noticesOf(context),
   };
   return { body, conflicts };

@@ -1,4 +1,5 @@
 import { expireOffers } from "./handoff-record.js";
+import { lapseHolds } from "./holds.js";
 import { lapse } from "./leases.js";
 import { endOverdue, endWait, serveLine } from "./line.js";
 import { QUEUE, type SessionRow, type TaskRow, withChange } from "./rows.js";
@@ -32,6 +33,7 @@ export async function wake(tx: Tx, limit: number): Promise<Woken> {
     if (silent.length < SILENT_BATCH) break;
   }
   count += await makeDue(tx);
+  count += await lapseHolds(tx, limit);
   const lapsed = await tx.scopes.due(tx.nowMs, limit + 1);
   await lapseScopes(tx, lapsed.slice(0, limit));
   count += Math.min(lapsed.length, limit);

@@ -1,5 +1,5 @@
 import type { Offer } from "./handoffs.js";
-import type { Session, Task } from "./records.js";
+import type { Hold, Session, Task } from "./records.js";
 import type { Snapshot } from "./shown.js";
 
 /** What an answer must be. */
@@ -11,4 +11,5 @@ export interface Expected {
   readonly offer?: Offer;
   readonly opened?: { readonly session: Session; readonly resumed: boolean };
   readonly deleted?: Task;
+  readonly hold?: Hold;
 }

@@ -22,6 +22,7 @@ export interface Cast {
 /** What earlier plays have left, as a person would remove it: agents, projects and settings stay. */
 const SWEPT = [
   "handoffs",
+  "holds",
   "dependencies",
   "comments",
   "links",

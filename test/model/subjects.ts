@@ -2,7 +2,7 @@ import type { OperationName } from "dibs/contract";
 import type { Expected } from "./expected.js";
 import type { Family } from "./families.js";
 import type { Offer } from "./handoffs.js";
-import type { Agent, Proof, Task, Who } from "./records.js";
+import type { Agent, Hold, Proof, Task, Who } from "./records.js";
 import type { Rules } from "./rules.js";
 import { snapshot } from "./shown.js";
 
@@ -44,6 +44,7 @@ export interface Subject {
   readonly args: Args;
   /** Tasks named beside it; undefined where none are. */
   readonly others: Task[] | undefined;
+  readonly hold: Hold | undefined;
   readonly family: Family;
   /** The offer that is answered, and whom one is for; chosen before calls of the same instant add to them. */
   readonly offer?: Offer;
