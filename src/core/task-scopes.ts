@@ -145,12 +145,12 @@ export async function wakeOwn(context: Context): Promise<void> {
   if (!session) return;
   const ids = session.shared_by === null ? [session.id] : [session.id, session.shared_by];
   const claims = (await context.tx.scopes.heldBySessions(ids)).filter((claim) => claim.task_id === null);
-  const passed = await waitingFor(context, session.id);
-  const own = [
-    ...claims.map(({ seq }) => seq),
-    ...(await context.tx.waits.ofSessions(ids)).map(({ seq }) => -seq),
-    ...[...passed].map((seq) => -seq),
-  ];
+  const own = claims.map(({ seq }) => seq);
+  if (context.tx.waited || context.tx.waits.added) {
+    const tickets = await context.tx.waits.ofSessions(ids);
+    const passed = await waitingFor(context, session.id);
+    own.push(...[...tickets.map(({ seq }) => seq), ...passed].map((seq) => -seq));
+  }
   if (own.length > 0 && (await context.tx.scopes.unpark(own)) > 0) context.heads.spoil();
 }
 

@@ -51,10 +51,10 @@ describe("nobody is left standing in line", () => {
     await wait(ben, ["path:a"]);
   });
 
-  test("of hundreds who want different parts all are offered theirs", async () => {
+  test("of many who want different parts all are offered theirs", async () => {
     await fresh.ask("update_workspace", { waits_per_agent_max: 1000 }, fresh.root);
     await claim(ann, ["path:src"]);
-    for (let nth = 0; nth < 205; nth += 1) await wait(ben, [`path:src/${nth}`]);
+    for (let nth = 0; nth < 60; nth += 1) await wait(ben, [`path:src/${nth}`]);
     await release(ann, "path:src");
     expect(new Set(await line())).toEqual(new Set(["ben offered"]));
   });
