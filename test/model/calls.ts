@@ -3,6 +3,7 @@ import { proofOf, whoOf } from "./callers.js";
 import type { Expected } from "./expected.js";
 import { type Family, familyOf } from "./families.js";
 import type { Task, Who } from "./records.js";
+import { SCOPE_CALLS } from "./scope-calls.js";
 import { snapshot } from "./shown.js";
 import { type Args, assignee, atMs, type CallKind, given, holding, idsOf, one, type Scene, when } from "./subjects.js";
 
@@ -222,6 +223,7 @@ export const CALLS = {
       return { status: opened.resumed ? 200 : 201, opened };
     },
   },
+  ...SCOPE_CALLS,
 } satisfies Record<string, CallKind>;
 
 /** The call a step means now; undefined where there is nothing it could speak of. */

@@ -9,4 +9,6 @@ export interface Expected {
   readonly none?: true;
   readonly opened?: { readonly session: Session; readonly resumed: boolean };
   readonly deleted?: Task;
+  /** What else must be true of it. */
+  readonly also?: (body: Record<string, unknown>) => void;
 }

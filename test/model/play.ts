@@ -2,17 +2,19 @@ import { type OpenStore, operations } from "dibs";
 import type { Answer, Caller, OperationName } from "dibs/contract";
 import { expect } from "vitest";
 import type { Body, Input } from "../support/fresh-store.js";
+import { acknowledgeNames, compareBeat } from "./beats.js";
 import { whoOf } from "./callers.js";
 import { type CallStep, type Prepared, prepare } from "./calls.js";
 import type { Expected } from "./expected.js";
 import { above, apart } from "./families.js";
 import { FILTERS } from "./filters.js";
+import { NamesShown } from "./names-shown.js";
 import { type Agent, Refusal, type Session, type Task, type Who } from "./records.js";
-import { Rules } from "./rules.js";
+import { Scopes } from "./scopes.js";
 import { Comparison, type Shown, same, snapshot } from "./shown.js";
 import type { Stage } from "./stage.js";
 import { leaseEndMs } from "./standing.js";
-import { OPENING, OPENING_OF_WAITING, type Step } from "./steps.js";
+import type { Step } from "./steps.js";
 import type { Scene } from "./subjects.js";
 
 type Got = { answer: Answer<unknown> } | { refused: { code: string; details: Record<string, unknown> } };
@@ -20,24 +22,26 @@ type Got = { answer: Answer<unknown> } | { refused: { code: string; details: Rec
 /** One play: every step is done by the engine and by the model, and all that is answered and shown is compared. */
 export class Play {
   readonly #compare: Comparison;
-  readonly #rules: Rules;
+  readonly #rules: Scopes;
+  readonly #names: NamesShown;
   readonly #agents: (Agent & { caller: Caller })[];
   readonly #scene: Scene;
   /** Through which of the stage's processes the calls go. */
   #desk = 0;
 
   private constructor(private readonly stage: Stage) {
-    this.#rules = new Rules(stage.time.wallMs());
+    this.#rules = new Scopes(stage.time.wallMs());
+    this.#rules.tally = stage.tally;
+    this.#names = new NamesShown(this.#rules, stage.cast.projects);
     this.#agents = stage.cast.agents.map((agent) => ({ ...agent, implicit: null }));
     this.#compare = new Comparison(stage.cast.projects);
-    this.#scene = { rules: this.#rules, agents: this.#agents, calls: 0 };
+    this.#scene = { rules: this.#rules, names: this.#names, agents: this.#agents, calls: 0 };
   }
 
   /** Starts on a swept stage, with the opening played. */
   static async start(stage: Stage): Promise<Play> {
     const play = new Play(stage);
-    await play.step({ do: "together", calls: OPENING });
-    await play.step({ do: "together", calls: OPENING_OF_WAITING });
+    for (const calls of stage.openings) await play.step({ do: "together", calls });
     return play;
   }
 
@@ -182,6 +186,7 @@ export class Play {
       const least = this.#rules.nowMs + (session.ttlMs ?? 0);
       same([body.state, endsAtMs >= least && endsAtMs <= session.endsAtMs], ["open", true]);
     }
+    expected.also?.(body);
     if (!expected.tasks) return;
     const shown = (expected.many ? body.tasks : [body.task ?? body]) as Shown[];
     same(shown.length, expected.tasks.length);
@@ -199,23 +204,8 @@ export class Play {
       expect(got).toMatchObject({ refused: { code: alive ? "" : "session_ended" } });
       return;
     }
-    const { renewed, lost } = this.#rules.heartbeatSession(session);
     const body = got.answer.body as Body<"heartbeat_session">;
-    const items = renewed.map((task) => {
-      const { fields, lease } = snapshot(this.#rules, task);
-      const { lease_expires_at, lease_remaining_ms } = fields;
-      const outcome = { scope: null, outcome: "renewed", reason: null, lease_expires_at, lease_remaining_ms };
-      return { task_id: task.id, lease_id: lease?.id, ...outcome };
-    });
-    same(
-      body.items.filter((item) => item.outcome === "renewed"),
-      items,
-    );
-    const told = body.items.filter((item) => item.outcome === "lost").map((item) => `${item.lease_id} ${item.reason}`);
-    // Of many only the newest are told.
-    const least = lost.slice(-8).map(({ grant, reason }) => `${grant.id} ${reason}`);
-    expect(told).toEqual(expect.arrayContaining(least));
-    if (session.lost.length <= 8) expect(told.sort()).toEqual(least.sort());
+    compareBeat(this.#rules, session, body);
     if (ack && body.notices.length > 0) await this.#acknowledge(session, who, body.notices);
   }
 
@@ -224,6 +214,7 @@ export class Play {
     const told = new Set(notices.filter((each) => each.type === "lease.lost").map((each) => each.data.lease_id));
     const kept = session.lost.filter(({ grant }) => !told.has(grant.id as string));
     session.lost.splice(0, session.lost.length, ...kept);
+    acknowledgeNames(this.#rules, notices);
   }
 
   async #end(who: Who): Promise<void> {
@@ -231,8 +222,9 @@ export class Play {
     if (!session?.id) return;
     const got = await this.#call("end_session", { session_id: session.id }, this.#callerOf(who));
     this.#sign(session, await this.#signsOf([session]));
-    const { released, children } = this.#rules.endSession(who, session);
-    expect(got).toMatchObject({ answer: { body: { tasks_released: released, children_ended: children } } });
+    const { released, children, names } = this.#rules.endSession(who, session);
+    const freed = { tasks_released: released, claims_released: names, children_ended: children };
+    expect(got).toMatchObject({ answer: { body: freed } });
   }
 
   /** The whole list, read by somebody else, who notices nothing. */
@@ -241,6 +233,7 @@ export class Play {
     const tasks = this.#rules.tasks.filter((task) => !task.deleted);
     same(ids(shown), ids(tasks));
     for (const [at, task] of tasks.entries()) this.#compare.task(snapshot(this.#rules, task), shown[at] as Shown);
+    this.#names.table(await this.#ask("list_claims", { limit: 1000 }));
   }
 
   /** Every way of asking about the same state says the same (R14, R17). */
@@ -255,7 +248,10 @@ export class Play {
   }
 
   async #compareQueue(): Promise<void> {
-    const [ready, claims] = await Promise.all([this.#ask("list_tasks", { ready: true }), this.#ask("list_claims", {})]);
+    const [ready, claims] = await Promise.all([
+      this.#ask("list_tasks", { ready: true }),
+      this.#ask("list_claims", { kind: "task" }),
+    ]);
     same(ids(ready), ids(this.#rules.queue()));
     const held = this.#rules.tasks.filter((task) => task.live);
     same(

@@ -102,9 +102,10 @@ export class Comparison {
   }
 
   refusal(expected: Refusal, actual: { code: string; details: Record<string, unknown> }): void {
-    const { reason, holder } = expected.extra;
+    const { reason, holder, inTheWay } = expected.extra;
     const shownHolder = actual.details.holder as Body<"list_claims">[number] | undefined;
     same([actual.code, reason && actual.details.reason], [expected.code, reason]);
+    if (inTheWay && actual.details.conflicts) same(idsInTheWay(actual.details.conflicts), ids(inTheWay));
     if (expected.code !== "task_claimed" && expected.code !== "lease_lost") return;
     same(
       shownHolder && [shownHolder.lease_id, shownHolder.session_id, shownHolder.fence, shownHolder.expires_at],
@@ -112,6 +113,10 @@ export class Comparison {
     );
   }
 }
+
+const ids = (all: readonly { id: string | null }[]) => all.map(({ id }) => id).sort();
+const idsInTheWay = (conflicts: unknown) =>
+  ids((conflicts as { holder: { id: string } }[]).map(({ holder }) => holder));
 
 /** Looks itself before it asks `expect`, which takes a hundred times as long. */
 export function same(actual: unknown, expected: unknown, what?: string): void {

@@ -1,8 +1,9 @@
 import type { OperationName } from "dibs/contract";
 import type { Expected } from "./expected.js";
 import type { Family } from "./families.js";
+import type { NamesShown } from "./names-shown.js";
 import type { Agent, Proof, Task, Who } from "./records.js";
-import type { Rules } from "./rules.js";
+import type { Scopes } from "./scopes.js";
 import { snapshot } from "./shown.js";
 
 /** What a call's arguments are chosen from, and what they mean. */
@@ -26,12 +27,20 @@ export interface Args {
   readonly resume?: number;
   readonly harness?: "h1" | "h2";
   readonly used?: true;
+  /** Names of things, by their numbers. */
+  readonly names?: readonly { readonly at: number; readonly shared: boolean }[];
+  /** Which claims are meant: all, or those of any by their numbers; else those of the names. */
+  readonly all?: true;
+  readonly claims?: readonly number[];
+  /** The names are for the task. */
+  readonly forTask?: true;
 }
 
 export interface Scene {
   /** Calls so far. */
   calls: number;
-  readonly rules: Rules;
+  readonly rules: Scopes;
+  readonly names: NamesShown;
   readonly agents: readonly Agent[];
 }
 
