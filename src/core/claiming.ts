@@ -14,7 +14,7 @@ import { projectOf } from "./projects.js";
 import { quoted } from "./quoted.js";
 import { heldByOther, refusalToClaim } from "./refusals.js";
 import { QUEUE, type TaskRow } from "./rows.js";
-import { grantWithScopes, park, refuseTaken, takenFrom, wakeOwn } from "./task-scopes.js";
+import { grantWithScopes, park, refuseMoved, takenFrom, wakeOwn } from "./task-scopes.js";
 import { queuePlace, taskState } from "./task-state.js";
 import { taskOf } from "./tasks.js";
 import type { QueueFilter } from "./verbs.js";
@@ -128,7 +128,7 @@ async function takeOver(
   }
   requireReason(reason);
   await roomFor(context, 1);
-  await refuseTaken(context, row);
+  await refuseMoved(context, row);
   await context.holder();
   const place = queuePlace(row, context.nowMs);
   const open = await endByForce(context, row, { status: "open", state: null, state_detail: null, ...place });

@@ -1,6 +1,7 @@
 import type { Context } from "./context.js";
 import { newId } from "./ids.js";
-import { freeUp } from "./line.js";
+import { endWait, freeUp } from "./line.js";
+import { endOf } from "./line-order.js";
 import type { ProjectRow, SessionRow, TaskRow } from "./rows.js";
 import { isLive, scopeEndMs } from "./scope-conflicts.js";
 import { indexKey } from "./scope-keys.js";
@@ -110,9 +111,21 @@ async function ended(tx: Tx, rows: readonly ScopeClaimRow[], at: number, how: Sc
 
 /** What a task's lease held of names ends with it; the task's own event says so. */
 export async function endScopesOf(tx: Tx, task: TaskRow, how: ScopeEnd, atMs: number): Promise<void> {
-  if (await tx.waits.any) freeUp(tx, await tx.scopes.ofTask(task));
+  if (await tx.waits.any) {
+    freeUp(tx, await tx.scopes.ofTask(task));
+    await endWaitsOf(tx, task, atMs);
+  }
   // Sent together: a database far away is waited for once.
   await Promise.all([tx.leases.endScopesOf(task.id, atMs, how), tx.scopes.unparkBehind(task.id)]);
+}
+
+/** What was waited for on behalf of the task is waited for no more: whoever is behind it in line is looked at. */
+async function endWaitsOf(tx: Tx, task: TaskRow, atMs: number): Promise<void> {
+  const own = await tx.waits.ofSessions([task.holder_session ?? ""]);
+  for (const wait of own.filter(({ task_id }) => task_id === task.id)) {
+    const silent = endOf(wait, tx.nowMs)?.how === "offer_expired" ? wait.offered_until : null;
+    await endWait(tx, wait, silent === null ? "task_lost" : "offer_expired", { atMs: silent ?? atMs });
+  }
 }
 
 /** Ends claims by call or by force; each has its event. */

@@ -31,7 +31,7 @@ export function compareBeat(rules: Scopes, session: Session, body: Beaten): void
   const told = body.items.filter((item) => item.outcome === "lost").map((item) => `${item.lease_id} ${item.reason}`);
   const all = [
     ...lost.map(({ grant, reason }) => `${grant.id} ${reason}`),
-    ...rules.lostNames(session).map((claim) => `${claim.id} expired`),
+    ...rules.lostNames(session).map((claim) => `${claim.id} ${claim.ended}`),
   ];
   if (body.notices.length < TOLD_MAX) expect(told.sort()).toEqual(all.sort());
   else expect(all).toEqual(expect.arrayContaining(told));

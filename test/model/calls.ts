@@ -2,6 +2,7 @@ import type { OperationName } from "dibs/contract";
 import { proofOf, whoOf } from "./callers.js";
 import type { Expected } from "./expected.js";
 import { type Family, familyOf } from "./families.js";
+import { LINE_CALLS } from "./line-calls.js";
 import type { Task, Who } from "./records.js";
 import { SCOPE_CALLS } from "./scope-calls.js";
 import { snapshot } from "./shown.js";
@@ -27,7 +28,7 @@ export interface Prepared {
   readonly family: Family;
   /** An ended session doesn't keep it from being done. */
   readonly sessionless: boolean;
-  predict(): Expected;
+  predict(refusedWith?: string): Expected;
 }
 
 export const CALLS = {
@@ -224,6 +225,7 @@ export const CALLS = {
     },
   },
   ...SCOPE_CALLS,
+  ...LINE_CALLS,
 } satisfies Record<string, CallKind>;
 
 /** The call a step means now; undefined where there is nothing it could speak of. */
@@ -249,5 +251,13 @@ export function prepare(scene: Scene, step: CallStep): Prepared | undefined {
     title: `task ${scene.calls}`,
   };
   const { name, role = "worker", sessionless = false } = kind;
-  return { name, role, who, family, sessionless, input: kind.input(subject), predict: () => kind.predict(subject) };
+  return {
+    name,
+    role,
+    who,
+    family,
+    sessionless,
+    input: kind.input(subject),
+    predict: (refusedWith) => kind.predict(subject, refusedWith),
+  };
 }

@@ -43,8 +43,11 @@ export const isSameName = (a: Wanted, b: Wanted) => a.name === b.name && a.space
 
 /** Whether one keeps the other from being had: only shared beside shared goes together (R32). */
 export function collide(a: Wanted, b: Wanted): boolean {
+  return !(a.mode === "shared" && b.mode === "shared") && overlap(a, b);
+}
+
+export function overlap(a: Wanted, b: Wanted): boolean {
   if (a.space !== b.space || a.name.kind !== b.name.kind) return false;
-  if (a.mode === "shared" && b.mode === "shared") return false;
   return a.name.covers.some((each) => b.name.covers.includes(each));
 }
 

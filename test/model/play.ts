@@ -8,10 +8,12 @@ import { type CallStep, type Prepared, prepare } from "./calls.js";
 import type { Expected } from "./expected.js";
 import { above, apart } from "./families.js";
 import { FILTERS } from "./filters.js";
+import { Line } from "./line.js";
+import { compareLine } from "./line-shown.js";
 import { NamesShown } from "./names-shown.js";
 import { type Agent, Refusal, type Session, type Task, type Who } from "./records.js";
-import { Scopes } from "./scopes.js";
 import { Comparison, type Shown, same, snapshot } from "./shown.js";
+import { sign } from "./signs.js";
 import type { Stage } from "./stage.js";
 import { leaseEndMs } from "./standing.js";
 import type { Step } from "./steps.js";
@@ -19,10 +21,15 @@ import type { Scene } from "./subjects.js";
 
 type Got = { answer: Answer<unknown> } | { refused: { code: string; details: Record<string, unknown> } };
 
+/** Steps in which nobody writes. */
+const STILL: ReadonlySet<string> = new Set(["pass", "reach", "restart"]);
+/** Of what the clock ended each call notices so much at least. */
+const NOTICED_BY_ONE = 4;
+
 /** One play: every step is done by the engine and by the model, and all that is answered and shown is compared. */
 export class Play {
   readonly #compare: Comparison;
-  readonly #rules: Scopes;
+  readonly #rules: Line;
   readonly #names: NamesShown;
   readonly #agents: (Agent & { caller: Caller })[];
   readonly #scene: Scene;
@@ -30,7 +37,7 @@ export class Play {
   #desk = 0;
 
   private constructor(private readonly stage: Stage) {
-    this.#rules = new Scopes(stage.time.wallMs());
+    this.#rules = new Line(stage.time.wallMs());
     this.#rules.tally = stage.tally;
     this.#names = new NamesShown(this.#rules, stage.cast.projects);
     this.#agents = stage.cast.agents.map((agent) => ({ ...agent, implicit: null }));
@@ -47,6 +54,7 @@ export class Play {
 
   async step(step: Step): Promise<void> {
     this.#desk = step.desk ?? 0;
+    if (!STILL.has(step.do)) await this.#noticeMuch(step.do === "look" ? 1 : 0);
     if (step.do === "pass") this.#pass(step.ms);
     else if (step.do === "reach") this.#reach(step.ahead, step.offMs);
     else if (step.do === "sweep") await this.#call("open_session", {}, this.#observer);
@@ -55,11 +63,21 @@ export class Play {
     else if (step.do === "end") await this.#end(whoOf(this.#scene, step));
     else if (step.do === "look") await this.#lookAround();
     else if (step.do === "together") await this.#together(step.calls);
-    // What one call answered is compared already.
-    else return this.#together([step]);
+    else {
+      await this.#together([step]);
+      // What one call answered of tasks is compared already.
+      return this.#compareNames();
+    }
     // The other process sees what this one did.
     this.#desk = 1 - this.#desk;
     await this.#compareAll();
+  }
+
+  /** What one call alone would not notice all of, or signs of life behind a read would. */
+  async #noticeMuch(least: number): Promise<void> {
+    const { unnoticed } = this.#rules;
+    const calls = unnoticed > NOTICED_BY_ONE ? Math.ceil(unnoticed / NOTICED_BY_ONE) : least;
+    for (let at = 0; at < calls; at += 1) await this.#call("open_session", {}, this.#observer);
   }
 
   /** Looks on and holds nothing. */
@@ -68,7 +86,7 @@ export class Play {
   }
 
   #pass(ms: number): void {
-    this.stage.time.pass(ms);
+    this.stage.time.pass(Math.min(ms, this.#rules.sureForMs));
     this.#rules.settle(this.stage.time.wallMs());
   }
 
@@ -92,6 +110,8 @@ export class Play {
       if (code === undefined) throw thrown;
       if (code === "internal") throw new Error(this.stage.faults.join());
       return { refused: { code, details: details ?? {} } };
+    } finally {
+      if (operations[name].effect === "write") this.#rules.notice();
     }
   }
 
@@ -116,7 +136,10 @@ export class Play {
       const born: Session = { ...family.parent, parent: family.parent, ttlMs: (ttl_seconds ?? 0) * 1000 };
       if (!resumed) signs.set(born, Date.parse(expires_at ?? ""));
     }
-    for (const [at, each] of prepared.entries()) this.#compareCall(each, got[at] as Got, signs);
+    for (const [at, each] of prepared.entries()) {
+      this.#compareCall(each, got[at] as Got, signs);
+      this.#rules.notice();
+    }
   }
 
   /** When each session ends by silence, as everybody can read. */
@@ -132,32 +155,13 @@ export class Play {
     return signs;
   }
 
-  /**
-   * R9: a call is a sign of life, rounded by at most an eighth of the length in the session's favour; and one of its
-   * parents, none of whom ends before one under it (R65).
-   */
-  #sign(session: Session | null, signs: Map<Session, number>): void {
-    if (session?.state !== "open") return;
-    for (const each of [session, ...above(session)]) {
-      const endsAtMs = signs.get(each);
-      if (each.ttlMs === null || !endsAtMs) continue;
-      const under = [...signs.keys()].filter((other) => above(other).includes(each) && other.state === "open");
-      const exactMs = this.#rules.nowMs + each.ttlMs;
-      const slackMs = Math.max(...[each, ...under].map(({ ttlMs }) => (ttlMs ?? 0) / 8));
-      const soonest = Math.max(each.endsAtMs, ...under.map((other) => signs.get(other) ?? 0));
-      const [least, most] = [Math.max(exactMs, soonest), Math.max(exactMs + slackMs, soonest)];
-      if (endsAtMs < least || endsAtMs > most) throw new Error(`A session ends at ${endsAtMs}, not ${least}..${most}`);
-      each.endsAtMs = endsAtMs;
-    }
-  }
-
   #compareCall(each: Prepared, got: Got, signs: Map<Session, number>): void {
     let expected: Expected | Refusal;
     try {
       this.#rules.role(each.who, each.role);
       if (!each.sessionless) this.#rules.alive(each.who);
-      this.#sign(each.who.session, signs);
-      expected = each.predict();
+      sign(this.#rules.nowMs, each.who.session, signs);
+      expected = each.predict("refused" in got ? got.refused.code : undefined);
     } catch (thrown) {
       if (!(thrown instanceof Refusal)) throw thrown;
       expected = thrown;
@@ -199,7 +203,7 @@ export class Play {
     if (!session?.id) return;
     const got = await this.#call("heartbeat_session", { session_id: session.id }, this.#callerOf(who));
     const alive = session.state === "open";
-    this.#sign(session, await this.#signsOf([session]));
+    sign(this.#rules.nowMs, session, await this.#signsOf([session]));
     if (!alive || "refused" in got) {
       expect(got).toMatchObject({ refused: { code: alive ? "" : "session_ended" } });
       return;
@@ -221,8 +225,9 @@ export class Play {
     const session = who.session ?? who.agent.implicit;
     if (!session?.id) return;
     const got = await this.#call("end_session", { session_id: session.id }, this.#callerOf(who));
-    this.#sign(session, await this.#signsOf([session]));
+    sign(this.#rules.nowMs, session, await this.#signsOf([session]));
     const { released, children, names } = this.#rules.endSession(who, session);
+    this.#rules.notice();
     const freed = { tasks_released: released, claims_released: names, children_ended: children };
     expect(got).toMatchObject({ answer: { body: freed } });
   }
@@ -233,7 +238,12 @@ export class Play {
     const tasks = this.#rules.tasks.filter((task) => !task.deleted);
     same(ids(shown), ids(tasks));
     for (const [at, task] of tasks.entries()) this.#compare.task(snapshot(this.#rules, task), shown[at] as Shown);
-    this.#names.table(await this.#ask("list_claims", { limit: 1000 }));
+    await this.#compareNames();
+  }
+
+  async #compareNames(): Promise<void> {
+    if (this.#rules.claims.length > 0) this.#names.table(await this.#ask("list_claims", { limit: 1000 }));
+    if (this.#rules.tickets.length > 0) compareLine(this.#rules, await this.#ask("list_waits", {}));
   }
 
   /** Every way of asking about the same state says the same (R14, R17). */

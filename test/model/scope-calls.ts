@@ -1,18 +1,48 @@
+import { inLine } from "./line-shown.js";
 import { NAMES, once, spaceOf, type Wanted } from "./names.js";
 import { type ClaimSnapshot, claimSnapshot } from "./names-shown.js";
 import type { Claim, Item } from "./scopes.js";
-import { same } from "./shown.js";
-import { type CallKind, given, type Subject } from "./subjects.js";
+import { same, snapshot } from "./shown.js";
+import { type CallKind, given, one, type Subject } from "./subjects.js";
 
-/** The names of a call, each once. */
-function wantedBy({ args }: Subject): Wanted[] {
-  const project = args.project ?? "default";
-  return once(
-    (args.names ?? [{ at: 0, shared: false }]).map(({ at, shared }) => {
-      const name = NAMES[at % NAMES.length] as (typeof NAMES)[number];
-      return { name, mode: shared ? "shared" : "exclusive", space: spaceOf(name, project) };
-    }),
-  );
+/** What a call means, as it was when the call was made. */
+const meant = new WeakMap<Subject, Meant>();
+
+interface Meant {
+  readonly wanted: Wanted[];
+  readonly project: string | undefined;
+}
+
+/** The names of a call, each once: some of all, or those that the session holds or waits for already. */
+function meantBy(s: Subject): Meant {
+  const before = meant.get(s) ?? ownNames(s) ?? someNames(s);
+  meant.set(s, before);
+  return before;
+}
+
+const wantedBy = (s: Subject) => meantBy(s).wanted;
+const projectBy = (s: Subject) => meantBy(s).project;
+
+function someNames({ args }: Subject): Meant {
+  const wanted = (args.names ?? [{ at: 0, shared: false }]).map(({ at, shared }): Wanted => {
+    const name = NAMES[at % NAMES.length] as (typeof NAMES)[number];
+    return { name, mode: shared ? "shared" : "exclusive", space: spaceOf(name, args.project ?? "default") };
+  });
+  return { wanted: once(wanted), project: args.project };
+}
+
+function ownNames({ args, who, scene: { rules } }: Subject): Meant | undefined {
+  if (args.own === undefined) return undefined;
+  const session = who.session ?? who.agent.implicit;
+  const claims = rules.claims.filter((claim) => claim.session === session && !claim.task && rules.lives(claim));
+  const tickets = rules.inOrder().filter((ticket) => ticket.session === session && !ticket.task);
+  const mine = [...claims, ...tickets];
+  const one = mine[args.own % Math.max(1, mine.length)];
+  if (!one) return undefined;
+  const mode = args.names?.[0]?.shared ? "shared" : "exclusive";
+  const { project } = one;
+  if ("wanted" in one) return { wanted: [...one.wanted], project };
+  return { wanted: [{ name: one.name, space: one.space, mode }], project };
 }
 
 const namesGiven = (wanted: readonly Wanted[]) => wanted.map(({ name, mode }) => ({ scope: name.text, mode }));
@@ -42,7 +72,7 @@ function choose(s: Subject): Chosen {
 function chosenInput(s: Subject): Record<string, unknown> {
   const { all, wanted, claims } = chosenBy(s);
   return given({
-    project_id: s.args.project,
+    project_id: projectBy(s),
     all,
     scopes: wanted?.map(({ name }) => name.text),
     claim_ids: claims?.map(({ id }) => id),
@@ -84,19 +114,23 @@ function claimsAre({ scene }: Subject, snapshots: readonly ClaimSnapshot[], nest
 const askedBy = (s: Subject) =>
   given({
     wanted: wantedBy(s),
-    project: s.args.project ?? "default",
+    project: projectBy(s) ?? "default",
     intent: s.title,
     seconds: s.args.seconds,
     task: s.args.forTask && s.task,
-  }) as unknown as Parameters<Subject["scene"]["rules"]["claimScopes"]>[1];
+    priority: s.args.priority,
+    wait: s.args.wait,
+  }) as unknown as Parameters<Subject["scene"]["rules"]["claimOrWait"]>[1];
 
 const claimInput = (s: Subject) =>
   given({
-    project_id: s.args.project,
+    project_id: projectBy(s),
     scopes: namesGiven(wantedBy(s)),
     intent: s.title,
     ttl_seconds: s.args.seconds,
     task_id: s.args.forTask && s.task?.id,
+    priority: s.args.priority,
+    wait: s.args.wait,
   });
 
 export const SCOPE_CALLS = {
@@ -104,9 +138,11 @@ export const SCOPE_CALLS = {
     name: "claim_scopes",
     record: true,
     input: claimInput,
-    predict: (s) => {
+    predict: (s, refusedWith) => {
       const { rules } = s.scene;
-      const claims = rules.claimScopes(s.who, askedBy(s));
+      const got = rules.claimOrWait(s.who, askedBy(s), refusedWith);
+      if ("ticket" in got) return { status: 202, also: inLine(s, got.ticket) };
+      const { claims } = got;
       const snapshots = claims.map((claim) => claimSnapshot(rules, claim));
       return {
         status: 201,
@@ -116,6 +152,47 @@ export const SCOPE_CALLS = {
           claims.map(({ nested }) => nested),
         ),
       };
+    },
+  },
+  /** A task that says what it will touch. */
+  touching: {
+    name: "create_task",
+    record: true,
+    input: (s) =>
+      given({
+        content: s.title,
+        priority: s.args.priority,
+        project_id: projectBy(s),
+        scopes: namesGiven(wantedBy(s)),
+      }),
+    predict: (s) => {
+      const { rules } = s.scene;
+      const { priority } = s.args;
+      const project = projectBy(s) as "default" | undefined;
+      const task = rules.create(s.who, given({ content: s.title, priority, project }));
+      rules.declare(task, wantedBy(s));
+      const scopes = namesGiven(wantedBy(s));
+      return { status: 201, ...one(s, task), also: (body) => same(body.scopes, scopes) };
+    },
+  },
+  /** As `next`, with what was passed over. */
+  nextFree: {
+    name: "claim_next_task",
+    record: true,
+    input: ({ args }) => given({ project_id: args.project, lease_seconds: args.seconds, count: args.count }),
+    predict: ({ scene, who, args }) => {
+      const { project, seconds, count } = args;
+      const taken = scene.rules.claimNext(who, given({ project, seconds, count }));
+      const skipped = scene.rules.skipped.map(({ id }) => id);
+      const also = (body: Record<string, unknown>) => {
+        same(
+          (body.skipped as { id: string }[]).map(({ id }) => id),
+          skipped.slice(0, 10),
+        );
+        same(body.skipped_count, skipped.length);
+      };
+      if (taken.length === 0 && count === undefined) return { none: true, also };
+      return { tasks: taken.map((task) => snapshot(scene.rules, task)), many: count !== undefined, also };
     },
   },
   keep: {

@@ -22,10 +22,11 @@ export interface Claim extends Wanted {
   lost: boolean;
 }
 
-/** For whom something is asked. */
+/** For whom something is asked, and how urgent it is in line. */
 export interface Asker {
   readonly session: Session | null;
   readonly task: Task | null;
+  readonly priority: number;
 }
 
 /** What a claim of names says besides. */
@@ -35,6 +36,9 @@ export interface Asked {
   readonly intent: string;
   readonly seconds?: number;
   readonly task?: Task;
+  readonly priority?: number;
+  /** To get into line where it isn't free (R35). */
+  readonly wait?: true;
 }
 
 /** Which claims of the session are meant: all it claimed by itself, or some by name, or any by id. */
@@ -125,7 +129,10 @@ export class Scopes extends Rules {
   protected asking(who: Who, asked: Asked): { asker: Asker; seconds: number } {
     const seconds = this.secondsOf(asked.seconds);
     if (asked.task && !this.holds(who, this.existing(asked.task))) throw this.lostBy(who, asked.task, {}).refusal;
-    return { asker: { session: this.sessionOf(who), task: asked.task ?? null }, seconds };
+    return {
+      asker: { session: this.sessionOf(who), task: asked.task ?? null, priority: asked.priority ?? 2 },
+      seconds,
+    };
   }
 
   protected taken(inTheWay: readonly { id: string | null }[]): Refusal {
@@ -216,7 +223,9 @@ export class Scopes extends Rules {
       return wanted.map((each) => {
         const own = living.find((claim) => isSameName(claim, each));
         if (own) return held(own);
-        const last = session && this.claims.findLast((claim) => claim.session === session && isSameName(claim, each));
+        const last = this.claims.findLast(
+          (claim) => claim.session === session && isSameName(claim, each) && !this.lives(claim),
+        );
         return { claim: last ?? null, name: each.name, outcome: "lost", reason: last ? last.ended : "never_held" };
       });
     }
@@ -235,7 +244,7 @@ export class Scopes extends Rules {
 
   /** What the clock took from it and it was not asked about, unless it has that name again (R54). */
   lostNames(session: Session): Claim[] {
-    const living = this.claims.filter((claim) => claim.session === session && this.lives(claim));
+    const living = this.claims.filter((claim) => claim.session === session && !claim.task && this.lives(claim));
     return this.claims.filter(
       (claim) => claim.session === session && claim.lost && !living.some((other) => isSameName(other, claim)),
     );

@@ -105,7 +105,7 @@ export class Comparison {
     const { reason, holder, inTheWay } = expected.extra;
     const shownHolder = actual.details.holder as Body<"list_claims">[number] | undefined;
     same([actual.code, reason && actual.details.reason], [expected.code, reason]);
-    if (inTheWay && actual.details.conflicts) same(idsInTheWay(actual.details.conflicts), ids(inTheWay));
+    if (inTheWay && actual.details.conflicts) sameInTheWay(actual.details.conflicts, inTheWay);
     if (expected.code !== "task_claimed" && expected.code !== "lease_lost") return;
     same(
       shownHolder && [shownHolder.lease_id, shownHolder.session_id, shownHolder.fence, shownHolder.expires_at],
@@ -114,9 +114,12 @@ export class Comparison {
   }
 }
 
-const ids = (all: readonly { id: string | null }[]) => all.map(({ id }) => id).sort();
-const idsInTheWay = (conflicts: unknown) =>
-  ids((conflicts as { holder: { id: string } }[]).map(({ holder }) => holder));
+/** A refusal lists everybody in the way; of what was granted at that instant the ids aren't known yet. */
+function sameInTheWay(conflicts: unknown, expected: readonly { id: string | null }[]): void {
+  const known = expected.flatMap(({ id }) => id ?? []).sort();
+  const shown = (conflicts as { holder: { id: string } }[]).map(({ holder }) => holder.id);
+  same([shown.filter((id) => known.includes(id)).sort(), shown.length], [known, expected.length], "who is in the way");
+}
 
 /** Looks itself before it asks `expect`, which takes a hundred times as long. */
 export function same(actual: unknown, expected: unknown, what?: string): void {

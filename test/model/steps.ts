@@ -6,7 +6,7 @@ import { given } from "./subjects.js";
 export const some = <T>(ofTen: number, value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: 10 - ofTen, arbitrary: fc.constant(undefined) }, { weight: ofTen, arbitrary: value });
 
-const who = { agent: fc.nat(3), seat: fc.nat(3), task: fc.nat(11) };
+const ANYBODY = { agent: fc.nat(3), seat: fc.nat(3), task: fc.nat(11) };
 const PROOFS = ["none", "lease", "lease", "fence", "older", "foreign", "wrong fence"] as const;
 
 export interface Weighted<T> {
@@ -18,6 +18,7 @@ export function call(
   weight: number,
   does: CallStep["do"],
   args: Record<string, fc.Arbitrary<unknown>>,
+  who: Record<"agent" | "seat" | "task", fc.Arbitrary<number>> = ANYBODY,
 ): Weighted<CallStep> {
   const plain = { noNullPrototype: true };
   const record = { do: fc.constant(does), ...who, proof: fc.constantFrom(...PROOFS), args: fc.record(args).map(given) };
@@ -90,12 +91,12 @@ type Deed =
 /** Done through the first process on the file, or through the second. */
 export type Step = Deed & { readonly desk?: 0 | 1 };
 
-function deeds(callStep: fc.Arbitrary<CallStep>): fc.Arbitrary<Deed> {
+function deeds(callStep: fc.Arbitrary<CallStep>, reach: number): fc.Arbitrary<Deed> {
   return fc.oneof(
     { weight: 30, arbitrary: callStep },
     { weight: 2, arbitrary: fc.record({ do: fc.constant("pass" as const), ms: fc.integer({ min: 1, max: 100_000 }) }) },
     {
-      weight: 7,
+      weight: reach,
       arbitrary: fc.record({
         do: fc.constant("reach" as const),
         ahead: fc.constantFrom(0, 0, 0, 1, 2, 5),
@@ -122,10 +123,10 @@ function deeds(callStep: fc.Arbitrary<CallStep>): fc.Arbitrary<Deed> {
   );
 }
 
-/** Plays of up to 36 steps with these calls. */
-export function plays(calls: readonly Weighted<CallStep>[]): fc.Arbitrary<Step[]> {
+/** Plays of up to 36 steps with these calls; `reach`: how often the clock moves to what ends next. */
+export function plays(calls: readonly Weighted<CallStep>[], reach = 7): fc.Arbitrary<Step[]> {
   const step = fc
-    .tuple(deeds(fc.oneof(...calls)), fc.constantFrom(0 as const, 0 as const, 1 as const))
+    .tuple(deeds(fc.oneof(...calls), reach), fc.constantFrom(0 as const, 0 as const, 1 as const))
     .map(([done, desk]): Step => (desk === 0 ? done : { ...done, desk }));
 
   return fc.array(step, { minLength: 1, maxLength: 36, size: "max" });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { type Actor, FreshStore, type Input } from "../support/fresh-store.js";
+import { type Actor, byKey, FreshStore, type Input } from "../support/fresh-store.js";
 
 let fresh: FreshStore;
 let ann: Actor;
@@ -58,6 +58,13 @@ describe("waiting in line (R35, R36)", () => {
     expect(await held()).toEqual(["path:src/a ben", "port:1 ben"]);
     expect(await accept(id, ben)).toMatchObject({ state: "granted", claims: [{ scope: "path:src/a" }, {}] });
     expect(await events("scope.queued", "scope.offered")).toEqual(["scope.queued", "scope.offered"]);
+  });
+
+  test("who waits in no session yet is told its own place", async () => {
+    await claim(ann, ["path:a"]);
+    const { key } = await fresh.ask("create_agent", { name: "eve", role: "worker" }, fresh.root);
+    const first = await fresh.ask("claim_scopes", { scopes: ["path:a"], intent: "x", wait: true }, byKey(key));
+    expect(first).toMatchObject({ position: 1 });
   });
 
   test("asking again keeps the place, and takes what is offered", async () => {
@@ -120,6 +127,16 @@ describe("waiting in line (R35, R36)", () => {
     expect((await ticket(first, ben)).notices.map(({ type }) => type)).toContain("wait.ended");
     expect(await accept(first, ben)).toMatchObject({ state: "ended", claims: [] });
     expect(await events("scope.offer_expired")).toEqual(["scope.offer_expired"]);
+  });
+
+  test("who lost its turn and then fell silent lost its turn, whoever notices which when", async () => {
+    await claim(ann, ["path:a"]);
+    const mortal = await fresh.session(ben, { ttl_seconds: 60 });
+    const id = await wait(mortal, ["path:a"]);
+    await release(ann, "path:a");
+    fresh.time.pass(60_000);
+    await claim(cat, ["path:z"]);
+    expect(await ticket(id, cat)).toMatchObject({ ended_how: "offer_expired", ended_at: fresh.time.iso(-30_000) });
   });
 
   test("a lease that ends by the clock is offered to the first who can have all, others behind it go on", async () => {
@@ -208,6 +225,24 @@ describe("who would wait for each other (R37)", () => {
     expect(await line()).toHaveLength(2);
     // Without waiting it is an ordinary conflict.
     expect((await refused(cat, ["path:a/x"])).code).toBe("scope_conflict");
+  });
+
+  test("is seen, too, where it is closed by whom the new one would be before", async () => {
+    await claim(ann, ["path:p"]);
+    await claim(dan, ["path:q"]);
+    await wait(cat, ["path:q", "path:r"]);
+    await wait(ann, ["path:q"]);
+    const urgent = await refused(ben, ["path:p", "path:r"], { wait: true, priority: 4 });
+    expect(urgent.code).toBe("would_deadlock");
+    expect(urgent.cycle).toMatchObject([
+      { agent_name: "ben", waits_for: "path:p", holder: { agent_name: "ann", scope: "path:p" } },
+      { agent_name: "ann", waits_for: "path:q", holder: { agent_name: "cat", scope: "path:q" } },
+      { agent_name: "cat", waits_for: "path:r", holder: { agent_name: "ben", scope: "path:r" } },
+    ]);
+    // Behind cat nobody waits for it.
+    await wait(ben, ["path:p", "path:r"]);
+    await release(dan, "path:q");
+    expect(await line()).toEqual(["cat offered", "ann waiting", "ben waiting"]);
   });
 
   test("isn't so for who holds what somebody before it in line waits for: it passes that one", async () => {
