@@ -134,6 +134,19 @@ describe("the page of a visitor who is signed in", () => {
     expect(here.complaints).toEqual([]);
   });
 
+  test("shows who offers what to whom until it is accepted, and then who has it (R39)", async () => {
+    const task = await claimed("Pass me on", 300);
+    const other = await admin.session({ client: "other" });
+    const { id } = await admin.handoffTask({ task_id: task.id, to_session_id: other.record.id });
+    await row(page, "offers it to admin").waitFor();
+    await other.acceptHandoff({ handoff_id: id });
+    await row(page, "offers it to admin").waitFor({ state: "detached" });
+    await row(page, "Pass me on").filter({ hasText: "other" }).waitFor();
+    await other.completeTask({ task_id: task.id });
+    await other.end();
+    expect(here.complaints).toEqual([]);
+  });
+
   test("lets a lease that lapsed leave the table and marks its task in the queue (R1)", async () => {
     const task = await claimed("Walk away from this", 3);
     await row(page, "Walk away from this").waitFor();

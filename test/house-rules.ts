@@ -45,7 +45,7 @@ const MAX_FUNCTION_LINES = 70;
 /** Leases on tasks, those on names, and those of servers. */
 const LEASE_MODULES = ["src/core/leases.ts", "src/core/scope-leases.ts", "src/core/duties.ts"];
 const LEASE_SQL = ["src/store/sql/leases.ts", "src/store/sql/scope-leases.ts"];
-const LEASE_COLUMNS = "lease_id|fence|holder_agent|holder_session|claimed_at|lease_seconds|lease_until|lapsed";
+const LEASE_COLUMNS = "lease_id|fence|holder_agent|holder_session|claimed_at|lease_seconds|lease_until|lapsed|hops";
 
 /** What may be lifted for one file: its length, its functions' length, and the ban on clocks in core. */
 export type Lift = "file lines" | "function lines" | "clock";

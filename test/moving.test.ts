@@ -47,6 +47,7 @@ async function used(store: string): Promise<void> {
   await ask("ann", "create_recurrence", { name: "nightly", cron: "0 2 * * *", content: "report", labels: ["night"] });
   await ask("ann", "create_task", { content: "login", priority: 4, scopes: ["path:src/auth", "port:3000"] });
   await ask("dan", "claim_next_task", { lease_seconds: 3600 });
+  await ask("ann", "set_scope_capacity", { scope: "slot:gpu", capacity: 2 });
   await ask("ann", "claim_scopes", { scopes: ["path:Docs/*.md"], mode: "shared", intent: "read them" });
   const mine = { scopes: ["path:Docs"], intent: "write", wait: true };
   await ask("ben", "claim_scopes", mine);
@@ -58,6 +59,8 @@ async function used(store: string): Promise<void> {
   await ask("ben", "heartbeat_task", { task_id: task.id, progress: { done: 1 } });
   await ask("ann", "add_comment", { task_id: task.id, body: "a comment\nof two lines" });
   await ask("ann", "add_link", { task_id: task.id, url: "https://example.org/1" });
+  const { id: ann } = (await ask("ann", "get_me", {})) as { id: string };
+  await ask("ben", "handoff_task", { task_id: task.id, to_agent_id: ann, offer_seconds: 3600 });
   await ask("ben", "change_task_context", { task_id: task.id, context: { a: 1 } });
   await ask("ben", "change_task_context", { task_id: task.id, context: { a: null } });
   await ask("ann", "report_head", { branch: "main", commit: "b".repeat(40) });

@@ -53,6 +53,26 @@ describe("dibs run", () => {
     expect(ran.stdout).toBe('none {"path:src":1,"port:3000":1}\n');
   });
 
+  test("waits in line with --wait, says its place, and has its turn; out of time it says who is in the way (exit 4)", async () => {
+    const { ann, ben } = await freshStore();
+    await ben.json(["scope", "claim", "src", "--intent", "move the login"]);
+    const wanted = ["run", "--scope", "src/auth", "--intent", "mend it", "--wait"];
+    const late = await ann.run([...wanted, "1", "--", "echo", "never"]);
+    expect(late).toMatchObject({ exit: 4, stdout: "" });
+    expect(late.stderr).toContain("number 1 in line");
+    const waiting = ann.start([...wanted, "60", "--", "echo", "mine"]);
+    await waiting.until("stderr", /number 1 in line/);
+    await ben.json(["scope", "release", "src"]);
+    expect(await waiting.finished).toMatchObject({ exit: 0, stdout: "mine\n" });
+    const interrupted = ann.with({ DIBS_AGENT: "cat" });
+    await ben.json(["scope", "claim", "src", "--intent", "again"]);
+    const given = interrupted.start([...wanted, "60", "--", "echo", "never"]);
+    await given.until("stderr", /number 1 in line/);
+    given.signal("SIGINT");
+    expect(await given.finished).toMatchObject({ exit: 130, stdout: "" });
+    expect(await ben.json(["wait", "list"])).toEqual([]);
+  });
+
   test("runs nothing where somebody holds them, and names who and what for (exit 4)", async () => {
     const { ann, ben } = await freshStore();
     await ben.json(["scope", "claim", "src", "--intent", "move the login"]);

@@ -88,6 +88,11 @@ function ClaimRow({ shown: { row, ended }, snapshot, stale }: { shown: ShownRow;
         <span className="block font-mono text-xs text-faint" title={row.scope}>
           {row.kind === "task" && row.task_id !== null ? `task ${shortId(row.task_id)}` : row.scope}
         </span>
+        {row.offeredTo !== undefined && ended === undefined && (
+          <span className="said block truncate text-xs text-far" title={row.offeredTo}>
+            offers it to {row.offeredTo}
+          </span>
+        )}
       </td>
       <td role="cell" className={`${cell} text-soft max-sm:col-span-2 max-sm:text-xs`}>
         <Moment at={row.claimed_at} from={snapshot} />

@@ -17,6 +17,8 @@ const ENDINGS: Readonly<Record<string, string>> = {
   "task.failed": "failed",
   "task.released": "released",
   "task.cancelled": "cancelled",
+  "task.handed_off": "handed over",
+  "scope.handed_off": "handed over",
   "session.ended": "released",
   "lease.expired": "lapsed",
 };

@@ -15,7 +15,7 @@ function happened(type: string, data: EventRow["data"] = {}): EventRow {
 test("every event that core writes has words on the page", () => {
   const sources = readdirSync(CORE).filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"));
   const text = sources.map((file) => readFileSync(new URL(file, CORE), "utf8")).join("\n");
-  const nouns = "task|branch|lease|plan|recurrence|session|agent|store|stale_write";
+  const nouns = "task|scope|branch|lease|plan|recurrence|session|agent|store|stale_write";
   const types = new Set(
     [...text.matchAll(new RegExp(`"((?:${nouns})\\.[a-z_]+)"`, "g"))].map((match) => match[1] ?? ""),
   );

@@ -18,6 +18,8 @@ export interface HeldRow extends Claim {
   readonly deadlineMs: number;
   /** How long the lease runs from a renewal, as far as the page has seen. */
   readonly lengthMs: number;
+  /** To whom it is offered, if it is: its holder has it until that one accepts. */
+  readonly offeredTo: string | undefined;
 }
 
 /** What the page shows of one moment. */
@@ -48,6 +50,7 @@ export interface QueueCounts {
 export const dibs = new Dibs({ url: location.origin, retry: { attempts: 1 }, attemptTimeoutMs: 8_000 });
 
 const SHOWN_CLAIMS = 500;
+const SHOWN_OFFERS = 200;
 const SHOWN_READY = 100;
 const SHOWN_BLOCKED = 10;
 const tail = new EventTail(dibs, 60);
@@ -56,11 +59,15 @@ const titles = new TaskTitles(dibs);
 
 /** Asks the server for the present. Throws `DibsError`. */
 export async function loadSnapshot(signal: AbortSignal): Promise<Snapshot> {
-  const [claims, ready, events] = await Promise.all([
+  const [claims, ready, offers, events] = await Promise.all([
     dibs.call("list_claims", { limit: SHOWN_CLAIMS }, { signal }),
     dibs.call("list_tasks", { ready: true, limit: SHOWN_READY }, { signal }),
+    dibs.listHandoffs({ whose: "all", limit: SHOWN_OFFERS }, { signal }),
     tail.newest(signal),
   ]);
+  const offeredTo = new Map(
+    offers.map((offer) => [offer.scope.startsWith("task:") ? offer.scope : offer.claim_id, offer.to_agent_name]),
+  );
   const receivedAtMs = performance.now();
   for (const { task_id, data } of events)
     if (task_id !== null && typeof data.content === "string") titles.learn(task_id, data.content);
@@ -74,7 +81,11 @@ export async function loadSnapshot(signal: AbortSignal): Promise<Snapshot> {
   return {
     held: lengths
       .observe(claims.body)
-      .map((claim) => ({ ...claim, deadlineMs: receivedAtMs + claim.remaining_ms }))
+      .map((claim) => ({
+        ...claim,
+        deadlineMs: receivedAtMs + claim.remaining_ms,
+        offeredTo: offeredTo.get(claim.kind === "task" ? claim.scope : claim.id),
+      }))
       .sort((a, b) => b.claimed_at.localeCompare(a.claimed_at) || b.id.localeCompare(a.id)),
     moreHeld: claims.nextCursor !== undefined,
     ready: ready.body,

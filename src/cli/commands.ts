@@ -3,6 +3,7 @@ import { brief } from "./brief-task.js";
 import { dependencyCommands } from "./dependency-commands.js";
 import { evidenceCommands } from "./evidence-commands.js";
 import type { FromGit } from "./from-git.js";
+import { handoffCommands } from "./handoff-commands.js";
 import { planCommands } from "./plan-commands.js";
 import { recurrenceCommands } from "./recurrence-commands.js";
 import type { Noun } from "./rows.js";
@@ -235,12 +236,22 @@ export const commands: readonly CommandRow[] = [
   },
   ...recurrenceCommands,
   ...scopeCommands,
+  ...handoffCommands,
   ...waitCommands,
   { words: "workspace show", operation: "get_workspace", examples: ["dibs workspace show"] },
   {
     words: "workspace set",
     operation: "update_workspace",
-    examples: ["dibs workspace set --lease-seconds-default 600 --max-attempts 3"],
+    examples: [
+      "dibs workspace set --lease-seconds-default 600 --max-attempts 3",
+      `dibs workspace set --kinds '{"ticket":{"tree":false},"rack":{"tree":true,"shared":true}}'`,
+    ],
+  },
+  {
+    words: "presence",
+    operation: "get_presence",
+    rows: "present",
+    examples: ["dibs presence", "dibs presence --project-id shop --json"],
   },
   {
     words: "who",
@@ -271,6 +282,7 @@ export const groups: Readonly<Record<string, string>> = {
   session: "Sessions: who works, and holds what it claimed.",
   project: "Projects: a queue of its own per repository.",
   scope: "Scopes: announce what you are about to touch.",
+  handoff: "Handoffs: what is offered to you, and what you offer.",
   recur: "Recurring tasks: one at every tick of a clock.",
   workspace: "The workspace and its settings.",
 };

@@ -3,10 +3,10 @@ import type { Plan } from "../contract/plan.js";
 import { cardLines } from "./card.js";
 import { chainCard } from "./chain-card.js";
 import type { CommandRow } from "./commands.js";
-import { type Failure, failureLines } from "./failure.js";
+import { type Failure, failureLines, withCommands } from "./failure.js";
 import { planCard } from "./plan-card.js";
 import { columnsFor, type Noun, paintStatus, statusOf } from "./rows.js";
-import { type InLine, lineCard, scopeCard } from "./scope-card.js";
+import { type InLine, lineCard, scopeCard, type Wait, waitCard } from "./scope-card.js";
 import { type Screen, screenOf } from "./screen.js";
 import { shown } from "./shown-text.js";
 import { tableLines } from "./table.js";
@@ -66,6 +66,7 @@ const NONE: Partial<Record<Noun, string>> = {
   item: "Nothing of yours.",
   past: "Nobody held it.",
   wait: "Nobody waits.",
+  present: "Nobody is here.",
   yield: "Nobody asked for anything.",
 };
 
@@ -73,6 +74,7 @@ function answerLines(row: CommandRow, body: unknown, screen: Screen): string[] {
   const { task, tasks, claims, items, text, ...rest } = body as Row;
   if (typeof text === "string" && row.operation === "get_plan_graph") return [text.trimEnd()];
   if (typeof rest.ticket === "string" && row.operation === "claim_scopes") return lineCard(body as InLine, screen);
+  if (typeof rest.ticket === "string") return waitCard(body as Wait, screen);
   if (row.operation === "get_task_chain") return chainCard(body as Parameters<typeof chainCard>[0], screen);
   if (row.rows === "step") return planCard(body as Plan, screen);
   const rows = Array.isArray(body) ? body : (tasks ?? claims ?? (row.rows === "item" ? items : undefined));
@@ -104,5 +106,7 @@ function titleOf(record: Row, screen: Screen): string | undefined {
 
 function noticeLines(body: unknown): string[] {
   const { notices } = body as { notices?: { id: string; message: string }[] };
-  return (notices ?? []).map(({ id, message }) => `! ${shown(message)}  (seen: dibs session ack --id ${id})`);
+  return (notices ?? []).map(
+    ({ id, message }) => `! ${shown(withCommands(message))}  (seen: dibs session ack --id ${id})`,
+  );
 }

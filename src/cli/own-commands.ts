@@ -75,9 +75,11 @@ function runCommand(finish: Finish): OwnCommand {
     .option("--shared", "Beside others that share them, too.")
     .option("--project <id>", "The project (id or key) whose names they are.")
     .option("--lease <seconds>", "Length of the lease; the workspace's default without it.", whole)
+    .option("--wait <seconds>", "How long to wait in line for what isn't free; not at all without it.", whole)
     .passThroughOptions();
   examples(
     command,
+    'dibs run --scope db:main --wait 600 --intent "migrate" -- npm run migrate',
     'dibs run --scope src/auth --intent "rewrite the login" -- npm run codemod',
     'dibs run --scope source:tracker --intent "poll the tracker" -- ./poll.sh',
   );
@@ -90,6 +92,7 @@ function runCommand(finish: Finish): OwnCommand {
       intent: values.intent as string,
       project: values.project as string | undefined,
       leaseSeconds: values.lease as number | undefined,
+      waitSeconds: values.wait as number | undefined,
     };
     return runHolding(plan, output);
   });

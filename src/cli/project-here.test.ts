@@ -10,8 +10,11 @@ const NARROWED = [
   "list_plans",
   "list_recurrences",
   "list_sessions",
+  "get_presence",
   "list_heads",
   "list_events",
+  "list_handoffs",
+  "list_scope_capacities",
 ];
 
 test("of every operation that takes a project it is known whether commands say the one of the repository around (R64)", () => {

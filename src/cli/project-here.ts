@@ -25,6 +25,7 @@ export const IN_PROJECT: Partial<Record<OperationName, (input: Fields) => boolea
   open_session: lacking("resume_token"),
   claim_scopes: always,
   check_scope: always,
+  set_scope_capacity: always,
   list_scope_history: always,
   heartbeat_scopes: having("scopes"),
   release_scopes: having("scopes"),

@@ -21,8 +21,11 @@ export type Noun =
   | "step"
   | "item"
   | "past"
+  | "handoff"
+  | "places"
   | "wait"
-  | "yield";
+  | "yield"
+  | "present";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -136,6 +139,22 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     time("ENDED", "ended_at"),
     field("HOW", "ended_how"),
   ],
+  places: [
+    flexible("SCOPE", "scope"),
+    field("CAPACITY", "capacity"),
+    field("TAKEN", "taken"),
+    field("FREE", "free"),
+    field("PROJECT", "project_id"),
+  ],
+  handoff: [
+    field("ID", "id"),
+    field("FROM", "from_agent_name"),
+    field("TO", "to_agent_name"),
+    flexible("INTENT", "intent"),
+    flexible("NOTE", "note"),
+    field("STATE", "state"),
+    left("remaining_ms"),
+  ],
   wait: [
     field("WHO", "agent_name"),
     { title: "WAITS FOR", flexible: true, text: (row) => (row.scopes as Row[]).map(({ scope }) => scope).join(", ") },
@@ -148,6 +167,24 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     field("PRIO", "priority"),
     time("SINCE", "asked_at", "ago"),
     field("TICKET", "ticket"),
+  ],
+  present: [
+    { ...field("WHO", "agent_name"), paint: (text, _row, { paint }) => paint.cyan(text) },
+    { title: "DOES", flexible: true, text: (row) => namesOf(row.tasks, "content") },
+    { title: "STATE", text: ({ tasks }) => stateOf(tasks as Row[]) },
+    { title: "HOLDS", flexible: true, text: (row) => namesOf(row.claims, "scope") },
+    {
+      title: "WAITS FOR",
+      flexible: true,
+      text: (row) => (row.waits as Row[]).map(({ scopes }) => namesOf(scopes, "scope")).join(", "),
+      paint: (text, _row, { paint }) => paint.yellow(text),
+    },
+    {
+      title: "WHERE",
+      flexible: true,
+      text: ({ client, branch, worktree, cwd }) => placeOf([client, branch, worktree ?? cwd]),
+    },
+    time("SEEN", "seen_at", "ago"),
   ],
   yield: [
     field("SCOPE", "scope"),
@@ -189,6 +226,14 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
   ],
   link: [time("AT", "created_at"), field("KIND", "kind"), flexible("URL", "url"), field("TITLE", "title")],
 };
+
+const namesOf = (rows: unknown, name: string) => (rows as Row[]).map((row) => textOf(row[name])).join(", ");
+const stateOf = (tasks: readonly Row[]) => [...new Set(tasks.map(({ state }) => textOf(state)))].join(", ");
+const placeOf = (parts: readonly unknown[]) =>
+  parts
+    .map(textOf)
+    .filter((part) => part !== "")
+    .join(" ");
 
 function waitState({ state, position, offer_remaining_ms: left }: Row): string {
   if (state === "offered") return `offered, ${lasting(Number(left))} left`;

@@ -20,16 +20,26 @@ export interface RunPlan {
   readonly intent: string;
   readonly project: string | undefined;
   readonly leaseSeconds: number | undefined;
+  /** How long it waits in line for what isn't free. */
+  readonly waitSeconds: number | undefined;
 }
 
 /** The child has 5 s to end after its SIGTERM; this leaves it those before the lease is over. */
 const MARGIN_MS = 6_000;
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Runs a program while its scopes are held. Gives the program's exit status, or ours when they were lost. */
 export async function runHolding(plan: RunPlan, output: Output): Promise<number> {
   const [name = ""] = plan.program;
   if (name.includes("=") || !canStart(name)) throw usage(`There is no program ${shown(name)} to run.`).error;
   const connection = await connect(readConfig(), { lasting: true });
+  const interrupt = new AbortController();
+  const stopWaiting = () => interrupt.abort();
+  for (const signal of SIGNALS) process.on(signal, stopWaiting);
+  const stopListening = () => {
+    for (const signal of SIGNALS) process.off(signal, stopWaiting);
+  };
   try {
     const { host, worktree, branch } = placeOf(process.cwd());
     const held = await HeldScopes.claim(
@@ -41,10 +51,25 @@ export async function runHolding(plan: RunPlan, output: Output): Promise<number>
         ...(plan.project ? { project_id: plan.project } : {}),
         ...(plan.leaseSeconds ? { ttl_seconds: plan.leaseSeconds } : {}),
       },
-      { session: { client: "dibs-run", host, cwd: process.cwd(), worktree, branch }, marginMs: MARGIN_MS },
+      {
+        session: { client: "dibs-run", host, cwd: process.cwd(), worktree, branch },
+        marginMs: MARGIN_MS,
+        signal: interrupt.signal,
+        ...(plan.waitSeconds
+          ? {
+              waitSeconds: plan.waitSeconds,
+              onPlace: (position) => output.say(`waiting for ${plan.scopes.join(", ")}: number ${position} in line`),
+            }
+          : {}),
+      },
     );
+    stopListening();
     return await runWith(held, plan, output);
+  } catch (error) {
+    if (interrupt.signal.aborted) return EXIT.interrupted;
+    throw error;
   } finally {
+    stopListening();
     await connection.close();
   }
 }
@@ -63,8 +88,7 @@ async function runWith(held: HeldScopes, plan: RunPlan, output: Output): Promise
     interrupted = true;
     child.stop();
   };
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  for (const signal of signals) process.on(signal, interrupt);
+  for (const signal of SIGNALS) process.on(signal, interrupt);
   let lostIt = false;
   const stop = () => {
     lostIt = true;
@@ -110,7 +134,12 @@ function whyStopped(reason: unknown): string {
  */
 function variablesFor({ claims, sessionId }: HeldScopes): Record<string, string> {
   const counters = new Set(
-    claims.map(({ kind, project_id }) => (SCOPE_KINDS.get(kind)?.reach === "workspace" ? "" : project_id)),
+    claims.map(({ kind, project_id }) => {
+      const known = SCOPE_KINDS.get(kind);
+      // Whose a workspace's own kind is, isn't known here: its fence stands by itself.
+      if (known === undefined) return `kind ${kind}`;
+      return known.reach === "workspace" ? "" : project_id;
+    }),
   );
   return {
     ...(counters.size === 1 ? { DIBS_FENCE: String(Math.max(...claims.map(({ fence }) => fence))) } : {}),

@@ -4,7 +4,9 @@ import { columnsFor } from "./rows.js";
 import type { Screen } from "./screen.js";
 import { shown } from "./shown-text.js";
 import { tableLines } from "./table.js";
+import { lasting } from "./when.js";
 
+export type Wait = z.output<Operations["get_wait"]["output"]>;
 type Checked = z.output<Operations["check_scope"]["output"]>;
 
 /** Whether a scope could be had, and who is in its way. */
@@ -27,5 +29,22 @@ export function lineCard({ ticket, position }: InLine, { paint }: Screen): strin
   return [
     `${paint.yellow(`number ${position} in line`)}  ticket ${shown(ticket)}`,
     `Claim the same again to keep the place and take what is offered, or: dibs wait show ${shown(ticket)} --wait-seconds 60`,
+  ];
+}
+
+/** Where a ticket is, and who is in its way or what it got. */
+export function waitCard(wait: Wait, screen: Screen): string[] {
+  const { ticket, state, position, scopes, intent, offer_remaining_ms, ended_how, behind, claims } = wait;
+  const { bold, green, yellow, dim } = screen.paint;
+  const said = {
+    waiting: () => yellow(`number ${position} in line`),
+    offered: () => green(`offered, for ${lasting(offer_remaining_ms ?? 0)}: dibs wait accept ${shown(ticket)}`),
+    granted: () => green("granted"),
+    ended: () => dim(`over (${String(ended_how).replace("_", " ")})`),
+  }[state]();
+  const rows = state === "granted" ? claims : behind;
+  return [
+    `${said}  ${bold(scopes.map(({ scope }) => shown(scope)).join(", "))}  ${shown(intent)}`,
+    ...(rows.length > 0 ? tableLines(columnsFor.claim, rows, screen) : []),
   ];
 }

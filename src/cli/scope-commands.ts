@@ -38,6 +38,19 @@ export const scopeCommands: readonly CommandRow[] = [
     examples: ["dibs scope check src/auth/login.ts", "dibs scope check db:main --mode shared"],
   },
   {
+    words: "scope capacity",
+    operation: "set_scope_capacity",
+    positionals: ["scope"],
+    scopes: true,
+    examples: ["dibs scope capacity slot:gpu --capacity 4"],
+  },
+  {
+    words: "scope capacities",
+    operation: "list_scope_capacities",
+    rows: "places",
+    examples: ["dibs scope capacities"],
+  },
+  {
     words: "scope list",
     operation: "list_claims",
     also: true,

@@ -1,6 +1,5 @@
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { SCOPE_KINDS } from "../contract/scope-kind.js";
 import { usage } from "./failure.js";
 import { placeOf } from "./place.js";
 import { shown } from "./shown-text.js";
@@ -11,7 +10,7 @@ import { shown } from "./shown-text.js";
  */
 export function scopeGiven(text: string, cwd: string): string {
   const colon = text.indexOf(":");
-  if (colon > 0 && !text.slice(0, colon).includes("/") && looksLikeKind(text.slice(0, colon))) return text;
+  if (colon > 0 && !text.slice(0, colon).includes("/") && looksLikeKind(text, colon)) return text;
   const root = placeOf(cwd).worktree ?? realpathSync(cwd);
   const name = relative(root, real(isAbsolute(text) ? text : resolve(cwd, text)));
   if (name === "") return "path:**";
@@ -20,9 +19,10 @@ export function scopeGiven(text: string, cwd: string): string {
   return `path:${name.split(sep).join("/")}`;
 }
 
-/** A drive's letter is no kind; an unknown kind is refused by the grammar, which lists them. */
-function looksLikeKind(word: string): boolean {
-  return SCOPE_KINDS.has(word) || /^[a-z][a-z0-9_-]+$/i.test(word);
+/** A drive's letter is no kind; an unknown kind is refused by the grammar, which lists the workspace's own, too. */
+function looksLikeKind(text: string, colon: number): boolean {
+  if (/^[a-z]:[\\/]/i.test(text)) return false;
+  return /^[a-z][a-z0-9_-]*$/i.test(text.slice(0, colon));
 }
 
 /** The file's real place; of what isn't there yet the folder's, with wildcards left as they are. */

@@ -1,7 +1,7 @@
 import { DibsError } from "../contract/errors.js";
 import { type Clock, systemClock } from "./clock.js";
 import type { Dibs, DibsSession, Input, Output } from "./dibs.js";
-import { type HeldLease, LeaseKeeper, marginOf } from "./lease-keeper.js";
+import { type HeldLease, LeaseKeeper, marginOf, WorkStopped } from "./lease-keeper.js";
 
 type Claims = Output<"claim_scopes">["claims"];
 
@@ -27,22 +27,33 @@ export class HeldScopes {
     });
   }
 
-  /** Throws `scope_conflict` with who is in the way, `invalid_scope`. */
+  /**
+   * Waits in line for `waitSeconds`, at once refused without. Throws `scope_conflict` with who is in the way,
+   * `would_deadlock`, `invalid_scope`; the `signal`'s reason.
+   */
   static async claim(
     dibs: Dibs,
     wanted: Input<"claim_scopes">,
-    how: { readonly session?: Input<"open_session">; readonly marginMs?: number; readonly clock?: Clock } = {},
+    how: {
+      readonly session?: Input<"open_session">;
+      readonly marginMs?: number;
+      readonly clock?: Clock;
+      readonly waitSeconds?: number;
+      readonly signal?: AbortSignal;
+      /** Told the place in line whenever it is another. */
+      readonly onPlace?: (position: number) => void;
+    } = {},
   ): Promise<HeldScopes> {
     const { clock = systemClock, marginMs } = how;
     // A lease never outlives its session, so the session must be able to stay silent for a whole lease.
     const ttlSeconds = Math.max(900, wanted.ttl_seconds ?? 0);
     const session = await dibs.session({ client: "dibs-client", ttl_seconds: ttlSeconds, ...how.session });
     try {
-      const sentAtMs = clock.nowMs();
-      const { claims } = await session.claimScopes(wanted);
+      const { claims, sentAtMs } = await claimInTurn(session, wanted, { ...how, clock });
       const held = new HeldScopes(session, claims, clock, marginMs);
       const remaining = Math.min(...claims.map(({ remaining_ms }) => remaining_ms));
-      await held.#keeper.start(sentAtMs, { lease_remaining_ms: remaining, cancel_requested: false });
+      const kept = await held.#keeper.start(sentAtMs, { lease_remaining_ms: remaining, cancel_requested: false });
+      if (!kept) throw new WorkStopped("lease_lost");
       return held;
     } catch (error) {
       await session.end().catch(() => undefined);
@@ -76,5 +87,37 @@ export class HeldScopes {
     }
     const left = items.flatMap(({ remaining_ms }) => remaining_ms ?? []);
     return { lease_remaining_ms: Math.min(...left), cancel_requested: false };
+  }
+}
+
+/** One call waits no longer than this; then it is asked again, which keeps the place. */
+const WAIT_MAX_SECONDS = 60;
+
+async function claimInTurn(
+  session: DibsSession,
+  wanted: Input<"claim_scopes">,
+  how: {
+    readonly clock: Clock;
+    readonly waitSeconds?: number;
+    readonly signal?: AbortSignal;
+    readonly onPlace?: (position: number) => void;
+  },
+): Promise<{ claims: Claims; sentAtMs: number }> {
+  const { clock, waitSeconds = 0, signal } = how;
+  const untilMs = clock.nowMs() + waitSeconds * 1000;
+  const options = signal ? { signal } : {};
+  let place: number | undefined;
+  for (;;) {
+    signal?.throwIfAborted();
+    const sentAtMs = clock.nowMs();
+    const leftSeconds = Math.ceil((untilMs - sentAtMs) / 1000);
+    // The last look doesn't wait, so that what it says is who is in the way.
+    if (leftSeconds <= 0) return { ...(await session.claimScopes(wanted, options)), sentAtMs };
+    // The first says the place at once.
+    const wait_seconds = place === undefined ? 0 : Math.min(leftSeconds, WAIT_MAX_SECONDS);
+    const { claims, position } = await session.claimScopes({ ...wanted, wait: true, wait_seconds }, options);
+    if (claims.length > 0) return { claims, sentAtMs };
+    if (position !== undefined && position !== place) how.onPlace?.(position);
+    place = position ?? place;
   }
 }

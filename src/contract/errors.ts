@@ -138,6 +138,18 @@ export const ERRORS = {
       next: next(),
     }),
   ),
+  handoff_taken: row(
+    409,
+    conflict,
+    false,
+    "What was handed over can't be had any more: somebody accepted it, or the offer ended.",
+    () =>
+      z.object({
+        state: z.string().describe("What became of the offer."),
+        holder: holder().optional(),
+        next: next(),
+      }),
+  ),
   session_ended: row(409, conflict, false, "The session has ended; open a new one.", () => z.object({ next: next() })),
   resume_token_used: row(
     409,

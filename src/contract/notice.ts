@@ -10,6 +10,8 @@ export const notice = z.object({
     "lease.expiring",
     "cancel_requested",
     "blocker.reopened",
+    "handoff.offered",
+    "handoff.declined",
     "wait.offered",
     "wait.ended",
     "yield.requested",

@@ -2,10 +2,13 @@ import { agentOperations } from "./agent.js";
 import { claimOperations } from "./claim.js";
 import { delegationOperations } from "./delegation.js";
 import { dependencyOperations } from "./dependency.js";
+import { handoffOperations } from "./handoff.js";
 import { noticeOperations } from "./notice.js";
 import type { Operation } from "./operation.js";
 import { planOperations } from "./plan.js";
+import { presenceOperations } from "./presence.js";
 import { recurrenceOperations } from "./recurrence.js";
+import { capacityOperations } from "./scope-capacity.js";
 import { scopeOperations } from "./scope-claims.js";
 import { sessionOperations } from "./session.js";
 import { contextOperations } from "./task-context.js";
@@ -28,9 +31,12 @@ export const operations = {
   ...recurrenceOperations,
   ...claimOperations,
   ...scopeOperations,
+  ...capacityOperations,
+  ...handoffOperations,
   ...waitOperations,
   ...yieldOperations,
   ...sessionOperations,
+  ...presenceOperations,
   ...noticeOperations,
   ...agentOperations,
   ...workspaceOperations,

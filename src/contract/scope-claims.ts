@@ -66,6 +66,7 @@ export const scopeOperations = {
       z.strictObject({
         ...chosen,
         ttl_seconds: leaseSeconds.optional().describe("A new length; else the running one is kept."),
+        intent: visibleText(500).optional().describe("What they are held for now: a report of progress."),
       }),
     output: () => z.object({ items: z.array(item), notices }),
     errors: ["not_found", "invalid_scope"],

@@ -9,7 +9,7 @@ import { oneScope, scopeMode } from "./scope-fields.js";
 export const WAIT_ENDS = ["granted", "offer_expired", "cancelled", "session_ended", "task_lost"] as const;
 
 /** What somebody waits for, and where in line. */
-const wait = z.object({
+export const waitRow = z.object({
   ticket: z.string(),
   state: z.enum(["waiting", "offered", "granted", "ended"]),
   position: z.number().nullable().describe("1: the next. Null when it waits no more."),
@@ -27,7 +27,7 @@ const wait = z.object({
   ended_at: z.string().nullable(),
   ended_how: z.enum(WAIT_ENDS).nullable(),
 });
-const answered = wait.extend({
+const answered = waitRow.extend({
   behind: z.array(claimRow).describe("Who is in its way: those who hold, and those before it in line."),
   claims: z.array(claimRow).describe("What it was granted."),
   notices,
@@ -51,7 +51,7 @@ export const waitOperations = {
         limit,
         cursor: cursor.optional(),
       }),
-    output: () => z.array(wait),
+    output: () => z.array(waitRow),
     errors: ["not_found", "invalid_scope", "invalid_cursor"],
     role: "worker",
     effect: "read",

@@ -17,6 +17,20 @@ export const project = z.object({
 
 const seconds = whole(1, 86_400, "seconds");
 
+const ownKinds = z
+  .record(
+    z.string(),
+    z.strictObject({
+      tree: z
+        .boolean()
+        .default(false)
+        .describe("Names have segments, and cover what lies under them; else one segment."),
+      shared: z.boolean().default(false).describe("All projects of the workspace have the same names."),
+    }),
+  )
+  .describe('Kinds of scopes beside those of every workspace, by name: `{"ticket": {"tree": false}}`.');
+export type OwnKinds = z.output<typeof ownKinds>;
+
 /** What a workspace can set; the first values stand in `SETTINGS_DEFAULT`. */
 export const settings = z.object({
   lease_seconds_default: seconds,
@@ -24,6 +38,7 @@ export const settings = z.object({
   lease_seconds_max: seconds,
   max_attempts: whole(1, 100),
   claims_per_agent_max: whole(1, 1_000_000).describe("Live claims an agent may hold at once."),
+  kinds: ownKinds,
   waits_per_agent_max: whole(1, 100_000).describe("Lines for scopes an agent may stand in at once."),
 });
 export type Settings = z.output<typeof settings>;
@@ -33,6 +48,7 @@ export const SETTINGS_DEFAULT: Settings = Object.freeze({
   lease_seconds_max: 3600,
   max_attempts: 5,
   claims_per_agent_max: 10_000,
+  kinds: {},
   waits_per_agent_max: 100,
 });
 

@@ -57,7 +57,7 @@ async function placed(context: Context, input: Input, page: Page): Promise<Place
 async function placedNames(context: Context, input: Input, narrowed: ScopeFilter, page: Page): Promise<Placed[]> {
   const filter: ScopeFilter = { ...narrowed, ...(input.kind === undefined ? {} : { kind: input.kind }) };
   const scope =
-    input.scope === undefined ? undefined : scopeOf(input.scope, await projectOf(context, input.project_id));
+    input.scope === undefined ? undefined : scopeOf(context, input.scope, await projectOf(context, input.project_id));
   const under = scope && {
     namespace: namespaceOf(context, scope, await projectOf(context, input.project_id)),
     ...subtreeRange(indexKey(scope.key)),

@@ -55,6 +55,8 @@ export interface Reply {
   readonly granted?: readonly TaskRow[];
   /** Ids of claims of names that this call made or renewed: a repeat reads them anew. */
   readonly scopes?: readonly string[];
+  /** The handoff that this call accepted: a repeat reads anew what it gave. */
+  readonly handoff?: string;
   /** Tasks this claim found held by its own session: a repeat reads them anew, as it does the granted ones. */
   readonly renewed?: readonly TaskRow[];
 }

@@ -27,6 +27,8 @@ export const TABLES: readonly Table[] = [
   { name: "context_versions", order: ["seq"], parts: true },
   { name: "task_scopes", order: ["task_seq", "place"], parts: true },
   { name: "scope_claims", order: ["seq"], parts: true },
+  { name: "scope_capacities", order: ["seq"], parts: true },
+  { name: "handoffs", order: ["seq"], parts: true },
   { name: "waits", order: ["seq"], parts: true },
   { name: "wait_scopes", order: ["wait_seq", "place"], parts: true },
   { name: "yields", order: ["seq"], parts: true },

@@ -1,17 +1,21 @@
 import type { z } from "zod";
 import type { OperationName, Operations } from "../contract/operations.js";
 import * as agents from "./agents.js";
+import * as capacities from "./capacities.js";
 import * as claiming from "./claiming.js";
 import * as claimsTable from "./claims-table.js";
 import { complete_task } from "./completion.js";
 import type { Handler } from "./context.js";
 import * as delegations from "./delegations.js";
 import * as dependencies from "./dependency-edits.js";
+import { accept_handoff, decline_handoff } from "./handoff-answers.js";
+import * as handoffs from "./handoffs.js";
 import * as heads from "./head-reports.js";
 import { judge_task } from "./judging.js";
 import { ack_notices } from "./notices.js";
 import * as planViews from "./plan-view.js";
 import * as plans from "./plans.js";
+import { get_presence } from "./presence.js";
 import * as projects from "./projects.js";
 import * as recurrences from "./recurrences.js";
 import { project_for_repository } from "./repositories.js";
@@ -75,6 +79,13 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   release_scopes: scopeKeeping.release_scopes,
   check_scope: scopes.check_scope,
   list_scope_history: scopes.list_scope_history,
+  set_scope_capacity: capacities.set_scope_capacity,
+  list_scope_capacities: capacities.list_scope_capacities,
+  handoff_task: handoffs.handoff_task,
+  handoff_claim: handoffs.handoff_claim,
+  list_handoffs: handoffs.list_handoffs,
+  accept_handoff,
+  decline_handoff,
   list_waits: waits.list_waits,
   get_wait: taking.get_wait,
   accept_wait: taking.accept_wait,
@@ -83,6 +94,7 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   request_yield: yields.request_yield,
   answer_yield: yields.answer_yield,
   list_yields: yields.list_yields,
+  get_presence,
   list_claims: claimsTable.list_claims,
   count_claims: claimsTable.count_claims,
   list_events: notes.list_events,

@@ -2,8 +2,9 @@ import { DibsError, invalidInput } from "../contract/errors.js";
 import type { Operation } from "../contract/operation.js";
 import { viewsOf } from "./blockers.js";
 import type { Context, Reply } from "./context.js";
+import { acceptedAnew } from "./handoff-answers.js";
 import { sha256 } from "./ids.js";
-import { leaseLost } from "./leases.js";
+import { leaseLost } from "./lost-lease.js";
 import { noticesOf } from "./notices.js";
 import type { TaskRow } from "./rows.js";
 import { claimedAnew } from "./scopes.js";
@@ -39,7 +40,8 @@ type Kept =
       /** The answer said what was passed over; of a repeat that is nothing. */
       readonly next?: boolean;
     }
-  | { readonly status: number; readonly scopes: readonly string[] };
+  | { readonly status: number; readonly scopes: readonly string[] }
+  | { readonly status: number; readonly handoff: string };
 
 /** Which first answer is meant, and what opens it where it carries a secret: then its name must not say the key. */
 interface Scope {
@@ -81,6 +83,7 @@ export async function replay(
   if ("text" in kept) return kept;
   if ("sealed" in kept) return { status: kept.status, text: unseal(kept.sealed, scope.seal ?? "") };
   if ("scopes" in kept) return { status: kept.status, reply: { body: await claimedAnew(context, kept.scopes) } };
+  if ("handoff" in kept) return { status: kept.status, reply: { body: await acceptedAnew(context, kept.handoff) } };
   const rows: TaskRow[] = [];
   for (const { taskId, leaseId } of kept.grants) {
     const row = await taskOf(context, taskId);
@@ -114,9 +117,11 @@ export async function remember(
   const whole = scope.seal === undefined ? { status, text } : { status, sealed: seal(text, scope.seal) };
   const kept: Kept = reply.scopes
     ? { status, scopes: reply.scopes }
-    : grants.length > 0
-      ? { grants, many, next }
-      : whole;
+    : reply.handoff
+      ? { status, handoff: reply.handoff }
+      : grants.length > 0
+        ? { grants, many, next }
+        : whole;
   const row = { scope: scope.name, body_hash: bodyHash, answer: JSON.stringify(kept) };
   await context.tx.notes.remember(row.scope, bodyHash, row.answer, context.nowMs);
   context.prefetched.remember(row);

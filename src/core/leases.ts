@@ -1,10 +1,9 @@
-import { DibsError, type ErrorDetails, invalidInput } from "../contract/errors.js";
+import { type ErrorDetails, invalidInput } from "../contract/errors.js";
 import type { Context } from "./context.js";
 import { blockerMovedByItself } from "./dependencies.js";
 import { record, recordByClock } from "./events.js";
 import { newId } from "./ids.js";
 import { quoted } from "./quoted.js";
-import { holderOf } from "./refusals.js";
 import { QUEUE, type TaskRow, withChange } from "./rows.js";
 import { endScopesOf } from "./scope-leases.js";
 import type { Tx } from "./store.js";
@@ -17,7 +16,7 @@ import type { LeaseChange, TaskChange } from "./verbs.js";
  * a lease is. Every function returns the row as it is afterwards.
  */
 
-type LostReason = ErrorDetails<"lease_lost">["reason"];
+export type LostReason = ErrorDetails<"lease_lost">["reason"];
 
 /** The length asked for, checked against the workspace's range; nothing is clamped silently (R6). */
 export function leaseSecondsOf(context: Context, asked: number | undefined, field = "lease_seconds"): number {
@@ -52,6 +51,7 @@ export function granted(
     lease_until: untilMs,
     lapsed: 0,
     attempts: row.attempts + 1,
+    hops: 0,
     state: "working",
     version: row.version + 1,
     updated_at: nowMs,
@@ -81,11 +81,34 @@ export async function grant(context: Context, row: TaskRow, leaseSeconds: number
   return after;
 }
 
-/** Renews what the session holds. */
-export async function renew(context: Context, row: TaskRow, leaseSeconds: number): Promise<TaskRow> {
-  const becomes = renewed(row, leaseSeconds, context.nowMs);
+/**
+ * Gives a held task to the caller's session, in one statement: it is free at no instant (R39). The lease is new, of full
+ * length, under the next fence; the attempt is the one that was under way (R20). Its scopes' leases go with it.
+ */
+export async function transfer(
+  context: Context,
+  row: TaskRow,
+  leaseSeconds: number,
+  note: Pick<TaskChange, "handoff_note">,
+): Promise<TaskRow> {
+  const session = await context.holder();
+  const holder = { agentId: context.agent.id, sessionId: session.id };
+  const taken = granted(row, holder, leaseSeconds, context.nowMs);
+  const becomes = { ...taken, attempts: row.attempts, hops: row.hops + 1, state_detail: null, ...note };
+  if (!(await context.tx.leases.transfer(row, context.nowMs, becomes))) {
+    throw new Error(`Lease ${row.lease_id} of task ${row.id} was read as held but could not be transferred.`);
+  }
+  const after = Object.assign(withChange(row, becomes), { session_expires_at: session.expires_at });
+  context.tx.tasks.keep(after);
+  return after;
+}
+
+/** Renews what the session holds; one who `reports` progress may hand it on again (R39). */
+export async function renew(context: Context, row: TaskRow, leaseSeconds: number, reports = false): Promise<TaskRow> {
+  const hops = reports && row.hops > 0 ? { hops: 0 } : {};
+  const becomes = { ...renewed(row, leaseSeconds, context.nowMs), ...hops };
   if (!(await context.tx.leases.renew(row, context.nowMs, becomes))) {
-    throw (await leaseLost(context, row, { lease_id: row.lease_id ?? undefined })).refusal;
+    throw new Error(`Lease ${row.lease_id} of task ${row.id} was read as held but could not be renewed.`);
   }
   const after = withChange(row, becomes);
   context.tx.tasks.keep(after);
@@ -206,86 +229,6 @@ export async function notifyLost(tx: Tx, row: TaskRow, reason: LostReason, messa
     message,
     data: JSON.stringify({ reason, lease_id: row.lease_id, fence: row.fence }),
   });
-}
-
-export interface LostLease {
-  readonly refusal: DibsError<"lease_lost">;
-  /** The lease that was lost; null when the caller had none, or still has one and named another. */
-  readonly leaseId: string | null;
-}
-
-/** The refusal of a write by one who doesn't hold the task (any more): how the lease ended, and who holds it now (R3). */
-export async function leaseLost(context: Context, row: TaskRow, proof: LeaseProof): Promise<LostLease> {
-  const { reason, leaseId } = await lostLease(context, row, proof);
-  const state = taskState(row, context.nowMs);
-  const holder = state.held ? await holderOf(context, row) : undefined;
-  const now = holder
-    ? ` ${holder.agent_name} (session ${holder.session_id}) holds it now, until ${holder.expires_at}.`
-    : ` It is ${state.status} now.`;
-  const refusal = new DibsError("lease_lost", `${quoted(row)}: ${LOST[reason]}${now}`, {
-    reason,
-    ...(holder ? { holder } : {}),
-    next: [
-      "Stop working on it: nothing you deliver is taken.",
-      holder || !state.free ? "Claim other work: claim_next_task." : "Claim it again if you want it: claim_task.",
-    ],
-  });
-  return { refusal, leaseId };
-}
-
-const LOST: Record<LostReason, string> = {
-  expired: "your lease ended by the clock.",
-  superseded: "you hold it under a newer lease than the one you named.",
-  released: "you gave it back.",
-  revoked: "your lease was taken from you.",
-  transferred: "you handed it over.",
-  completed: "it is finished.",
-  never_held: "you don't hold it.",
-};
-
-/** Events that end a lease; each names it, its agent and its session. */
-const ENDS = [
-  "lease.expired",
-  "task.released",
-  "task.completed",
-  "task.failed",
-  "task.cancelled",
-  "task.retried",
-  "task.delegated",
-];
-type EndedLease = { lease_id?: string | null; agent_id?: string | null; session_id?: string | null; forced?: boolean };
-
-/** The lease the caller speaks of, the one it names or its session's last on the task, and how it ended. */
-async function lostLease(
-  context: Context,
-  row: TaskRow,
-  proof: LeaseProof,
-): Promise<{ reason: LostReason; leaseId: string | null }> {
-  const state = taskState(row, context.nowMs);
-  const sessionId = context.session?.id;
-  const named = proof.lease_id;
-  const holdsIt = state.held && isHolder(context, row);
-  if (holdsIt && (named === undefined || named === row.lease_id)) return { reason: "superseded", leaseId: null };
-  // Another agent's lease is nobody's business, even where its id is known.
-  const isMine = (lease: EndedLease) =>
-    named === undefined
-      ? lease.session_id === sessionId
-      : lease.lease_id === named && lease.agent_id === context.agent.id;
-  const last = { lease_id: row.lease_id, agent_id: row.holder_agent, session_id: row.holder_session };
-  if (state.lapsed && isMine(last)) return { reason: "expired", leaseId: row.lease_id };
-  for (const event of await context.tx.events.lastOf(row.id, ENDS, 200)) {
-    const lease = JSON.parse(event.data) as EndedLease;
-    if (typeof lease.lease_id !== "string" || !isMine(lease)) continue;
-    return { reason: holdsIt ? "superseded" : reasonOf(event.type, lease), leaseId: lease.lease_id };
-  }
-  return { reason: "never_held", leaseId: null };
-}
-
-function reasonOf(type: string, lease: EndedLease): LostReason {
-  if (type === "lease.expired") return "expired";
-  if (lease.forced) return "revoked";
-  if (type === "task.delegated") return "transferred";
-  return type === "task.released" || type === "task.retried" ? "released" : "completed";
 }
 
 /** The session's own view of a lease that is about to end, if it is: less than a third of its length is left. */

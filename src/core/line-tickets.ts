@@ -1,14 +1,11 @@
-import type { Context } from "./context.js";
 import { isOffered, isWaiting, namesOf } from "./line-order.js";
-import { type Asker, type Conflict, type Found, isInTheWay, lookAround } from "./scope-conflicts.js";
+import { type Asker, type Conflict, type Found, isInTheWay, type Looking, lookAround } from "./scope-conflicts.js";
 import { indexKey } from "./scope-keys.js";
 import { nearTo, type Wanted } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
+import { withoutFreePlaces } from "./scope-places.js";
 import type { ScopeClaimRow } from "./scope-rows.js";
 import type { WaitedName, WaitRow } from "./wait-rows.js";
-
-/** What a look at the line needs of a call. */
-export type Looking = Pick<Context, "tx" | "nowMs">;
 
 /** For whom something is asked, and from where in line: its ticket, if it has one, and what rank it has or would get. */
 export interface InLine extends Asker {
@@ -61,14 +58,16 @@ function isOwn(wait: WaitRow, { session, taskId, ticket }: InLine): boolean {
   return session !== null && (wait.session_id === session.id || wait.session_id === session.shared_by);
 }
 
-function collide(name: WaitedName, { scope, mode }: Wanted): boolean {
+/** Whether who wants the one can't have it beside the other. */
+export function collide(name: Pick<WaitedName, "key" | "mode">, { scope, mode }: Wanted): boolean {
   return !(name.mode === "shared" && mode === "shared") && overlap(name.key, scope.key);
 }
 
 /** What others hold, or are offered: only these let go of it. */
 export async function hardInTheWay(looking: Looking, wanted: readonly Wanted[], asker: InLine): Promise<Conflict[]> {
   const offered = (await ticketsNear(looking, wanted, asker)).filter(({ wait }) => isOffered(wait, looking.nowMs));
-  return [...(await heldInTheWay(looking, wanted, asker)), ...offered.map((met) => conflictOf(met, looking.nowMs))];
+  const held = await heldInTheWay(looking, wanted, asker);
+  return withoutFreePlaces(looking, [...held, ...offered.map((met) => conflictOf(met, looking.nowMs))]);
 }
 
 export async function heldInTheWay(looking: Looking, wanted: readonly Wanted[], asker: InLine): Promise<Conflict[]> {
@@ -99,6 +98,7 @@ export function asHolder(wait: WaitRow, name: WaitedName, nowMs: number): ScopeC
     holder_agent: wait.agent_id ?? "",
     holder_session: wait.session_id ?? "",
     nested: 0,
+    hops: 0,
     fence: 0,
     claimed_at: asked_at,
     lease_seconds: null,

@@ -1,11 +1,12 @@
 import type { Context } from "./context.js";
 import { newId } from "./ids.js";
-import { inTheWayOf } from "./in-line.js";
+import { ahead } from "./in-line.js";
 import { endOf, isOffered, isWaiting, namesOf, OFFER_MS } from "./line-order.js";
-import { askerOf, wantedBy } from "./line-tickets.js";
+import { askerOf, collide, heldInTheWay, wantedBy } from "./line-tickets.js";
 import { indexKey } from "./scope-keys.js";
-import { nearTo } from "./scope-names.js";
+import { nearTo, type Wanted } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
+import { mayHavePlaces, withoutFreePlaces } from "./scope-places.js";
 import type { Tx } from "./store.js";
 import { iso } from "./task-view.js";
 import type { StoredWait, WaitEnd, WaitedName, WaitRow } from "./wait-rows.js";
@@ -29,7 +30,7 @@ export async function endWait(
   { atMs = tx.nowMs, claims = null, by = null }: { atMs?: number; claims?: readonly string[] | null; by?: By } = {},
 ): Promise<boolean> {
   if (!(await tx.waits.end(wait.seq, atMs, how, claims === null ? null : JSON.stringify(claims)))) return false;
-  freeUp(tx, namesOf(wait));
+  freeUp(tx, wait, namesOf(wait));
   await tx.scopes.unpark([-wait.seq]);
   const type = how === "offer_expired" ? "scope.offer_expired" : "scope.wait_ended";
   if (how !== "granted") await lineEvent(tx, type, wait, { how, ended_at: iso(atMs) }, by);
@@ -51,8 +52,12 @@ async function startAgain(tx: Tx, wait: WaitRow): Promise<void> {
 }
 
 /** Names became free, or one fewer is in line for them: who waits is looked at before the transaction ends. */
-export function freeUp(tx: Tx, names: readonly Pick<WaitedName, "namespace" | "key">[]): void {
-  for (const { namespace, key } of names) tx.freed.push({ namespace, key });
+export function freeUp(
+  tx: Tx,
+  { workspace_id }: Pick<StoredWait, "workspace_id">,
+  names: readonly Pick<WaitedName, "namespace" | "key">[],
+): void {
+  for (const { namespace, key } of names) tx.freed.push({ workspace_id, namespace, key });
 }
 
 /** So many of a line are looked at when something becomes free: of those behind them the first will look then. */
@@ -67,11 +72,24 @@ export async function serveLine(tx: Tx): Promise<boolean> {
   while (tx.freed.length > 0) {
     const freed = tx.freed.splice(0);
     if (!(await tx.waits.any)) return offered;
-    await tx.scopes.alone(freed.map(({ namespace }) => namespace));
-    for (const wait of await waitingFor(tx, freed)) offered = (await offerIfFree(tx, wait)) || offered;
+    for (const workspaceId of new Set(freed.map((each) => each.workspace_id))) await tx.scopes.alone(workspaceId);
+    const taken: (Wanted & { readonly by: string | null })[] = [];
+    for (const wait of await waitingFor(tx, freed)) {
+      // Of a hundred who want the same the others needn't be asked about; what a session is offered is in no way of its own.
+      const others = taken.filter(({ by }) => by !== wait.session_id && by !== wait.shared_by);
+      const late = namesOf(wait).some((name) =>
+        others.some((each) => each.namespace === name.namespace && collide(name, each) && !mayBoth(name, each)),
+      );
+      if (late || !(await offerIfFree(tx, wait))) continue;
+      taken.push(...wantedBy(wait).map((each) => ({ ...each, by: wait.session_id })));
+    }
+    offered ||= taken.length > 0;
   }
   return offered;
 }
+
+/** Two may have one name where it has places. */
+const mayBoth = (name: WaitedName, { scope }: Wanted) => name.key === scope.key && mayHavePlaces(scope);
 
 async function waitingFor(tx: Tx, freed: Tx["freed"]): Promise<WaitRow[]> {
   const found = new Map<number, WaitRow>();
@@ -89,8 +107,12 @@ async function waitingFor(tx: Tx, freed: Tx["freed"]): Promise<WaitRow[]> {
 
 /** Offers a ticket what it waits for, if nobody is in its way. */
 export async function offerIfFree(tx: Tx, wait: WaitRow): Promise<boolean> {
-  const looking = { tx, nowMs: tx.nowMs };
-  if ((await inTheWayOf(looking, wantedBy(wait), askerOf(wait))).length > 0) return false;
+  const looking = { tx, nowMs: tx.nowMs, workspaceId: wait.workspace_id };
+  const [wanted, asker] = [wantedBy(wait), askerOf(wait)];
+  const held = await heldInTheWay(looking, wanted, asker);
+  if ((await withoutFreePlaces(looking, held)).length > 0) return false;
+  const both = [...held, ...(await ahead(looking, wanted, asker))];
+  if ((await withoutFreePlaces(looking, both)).length > 0) return false;
   const untilMs = tx.nowMs + OFFER_MS;
   await tx.waits.offer(wait.seq, untilMs);
   await lineEvent(tx, "scope.offered", wait, { offer_expires_at: iso(untilMs) }, null);

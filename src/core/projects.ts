@@ -7,6 +7,7 @@ import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
 import { DEFAULT_PROJECT } from "./identity.js";
 import { newId } from "./ids.js";
+import { mayHaveKinds } from "./own-kinds.js";
 import type { ProjectRow, WorkspaceRow } from "./rows.js";
 import { iso } from "./task-view.js";
 import type { Page } from "./verbs.js";
@@ -136,6 +137,7 @@ export const update_workspace: Handler<Input<"update_workspace">> = async (conte
       `must lie within the range ${range}, not be ${next.lease_seconds_default}`,
     );
   }
+  await mayHaveKinds(context, row.settings.kinds ?? {}, next.kinds);
   if (name !== undefined && name !== row.name && (await context.tx.workspaces.byName(name))) {
     throw new DibsError("already_exists", `There is a workspace ${name} already.`, {});
   }

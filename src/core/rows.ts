@@ -144,6 +144,8 @@ export interface TaskRow {
   lease_seconds: number | null;
   lease_until: number | null;
   lapsed: number;
+  /** How often it changed hands since its holder was granted it from the queue, or reported progress (R39). */
+  hops: number;
   // The texts, kept in a table of their own so that renewals stay small.
   content: string;
   description: string | null;

@@ -10,6 +10,9 @@ import { scopeClaimView } from "./scope-view.js";
 import { iso } from "./task-view.js";
 import type { WaitRow } from "./wait-rows.js";
 
+/** What a look at who is in the way needs of a call. */
+export type Looking = Pick<Context, "tx" | "nowMs" | "workspaceId">;
+
 /** For whom something is asked: a session, and the task it is for, if it is for one. */
 export interface Asker {
   readonly session: Pick<SessionRow, "id" | "shared_by"> | null;
@@ -21,6 +24,8 @@ export interface Conflict {
   /** The claim; of a ticket that is before the asker what it wants, in the same form. */
   readonly holder: ScopeClaimRow;
   readonly wait?: WaitRow;
+  /** Where it isn't that they overlap. */
+  readonly reason?: string;
 }
 
 /** When the claim ends by the clock, ms: the earlier of the lease it lives by and its session. */
@@ -43,8 +48,8 @@ export interface Found {
  * For each of the names what may be in its way, behind the lock that holds off other grants of them. What looks dead may be
  * being renewed at this moment: it is read again behind whoever does that.
  */
-export async function lookAround(context: Pick<Context, "tx" | "nowMs">, wanted: readonly Wanted[]): Promise<Found[]> {
-  await context.tx.scopes.alone(wanted.map(({ namespace }) => namespace));
+export async function lookAround(context: Looking, wanted: readonly Wanted[]): Promise<Found[]> {
+  await context.tx.scopes.alone(context.workspaceId);
   const found = await overlappingAll(context, wanted);
   const dead = found.flatMap((each) => each.dead);
   if (dead.length === 0 || !context.tx.shared) return found;
@@ -53,7 +58,7 @@ export async function lookAround(context: Pick<Context, "tx" | "nowMs">, wanted:
 }
 
 /** Names with one place in the index are asked for once. */
-async function overlappingAll(context: Pick<Context, "tx" | "nowMs">, wanted: readonly Wanted[]): Promise<Found[]> {
+async function overlappingAll(context: Looking, wanted: readonly Wanted[]): Promise<Found[]> {
   const asked = new Map<string, Promise<ScopeClaimRow[]>>();
   const near = (each: Wanted) => {
     const place = `${each.namespace} ${indexKey(each.scope.key)}`;
@@ -118,7 +123,7 @@ export function scopeConflict(
         requested: conflict.wanted.scope.text,
         also_requested: also,
         holder: scopeClaimView(conflict.holder, context.nowMs),
-        reason: reasonOf(conflict),
+        reason: conflict.reason ?? reasonOf(conflict),
       })),
       conflicts_count: inTheWay.length,
       next: nextMoves(conflicts, place),

@@ -6,6 +6,7 @@ import type { SessionRow, TaskRow } from "./rows.js";
 import { CONFLICTS_COUNTED, type Conflict, type Found, isInTheWay, isLive, lookAround } from "./scope-conflicts.js";
 import { grantScopes, lapseScopes, renewScope, type ScopeGrant, scopeEvent } from "./scope-leases.js";
 import type { Wanted } from "./scope-names.js";
+import { withoutFreePlaces } from "./scope-places.js";
 import type { GrantedScope, ScopeClaimRow } from "./scope-rows.js";
 import { holdingOf } from "./task-scopes.js";
 
@@ -63,14 +64,21 @@ async function looked(context: Context, { wanted, row, asker, overrules }: Claim
     }
     if (!isRenewal(own.get(each.scope.key), each)) fresh.push(each);
   }
-  // What is held already needs no place in line.
-  if (!overrules && fresh.length > 0) conflicts.push(...(await ahead(context, fresh, asker)));
-  if (conflicts.length > 0) return { own, dead: [], conflicts };
+  // A place may be free all the same. What is held already needs no place in line; and who is in line and can't have it yet
+  // needs no more to be told.
+  let inTheWay = await withoutFreePlaces(context, conflicts);
+  const asks = !overrules && fresh.length > 0 && (inTheWay.length === 0 || asker.ticket === null);
+  if (asks) inTheWay = await withoutFreePlaces(context, [...conflicts, ...(await ahead(context, fresh, asker))]);
+  if (inTheWay.length > 0) return { own, dead: [], conflicts: inTheWay };
   // A heartbeat or a release of these may be under way.
   const seqs = [...own.values()].map(({ seq }) => seq);
   const locked = seqs.length === 0 || !context.tx.shared ? [...own.values()] : await context.tx.scopes.locked(seqs);
   const held = locked.filter((claim) => isLive(claim, context.nowMs));
-  return { own: new Map(held.map((claim) => [claim.key as string, claim])), dead: [...dead.values()], conflicts };
+  return {
+    own: new Map(held.map((claim) => [claim.key as string, claim])),
+    dead: [...dead.values()],
+    conflicts: inTheWay,
+  };
 }
 
 function isRenewal(own: ScopeClaimRow | undefined, { mode }: Wanted): boolean {

@@ -29,7 +29,8 @@ export const heartbeat_scopes: Handler<Input<"heartbeat_scopes">> = async (conte
     else if (chosen.row.task_id !== null) items.push(itemOf(chosen.row, "kept", WITH_TASK, context));
     else {
       const lease = asked === undefined ? {} : { lease_seconds: asked };
-      items.push(itemOf(await renewScope(context, chosen.row, lease), "renewed", null, context));
+      const said = input.intent === undefined ? {} : { intent: input.intent, hops: 0 };
+      items.push(itemOf(await renewScope(context, chosen.row, { ...lease, ...said }), "renewed", null, context));
     }
   }
   return { body: { items, notices: await noticesOf(context) } };
@@ -99,7 +100,7 @@ async function byNames(
   const chosen: Chosen[] = [];
   const seen = new Set<string>();
   for (const text of input.scopes ?? []) {
-    const scope = scopeOf(text, project);
+    const scope = scopeOf(context, text, project);
     if (seen.has(scope.key)) continue;
     seen.add(scope.key);
     const namespace = namespaceOf(context, scope, project);

@@ -1,4 +1,5 @@
 import type { Context } from "./context.js";
+import { grouped } from "./grouped.js";
 import { newId } from "./ids.js";
 import { endWait, freeUp } from "./line.js";
 import { endOf } from "./line-order.js";
@@ -23,13 +24,14 @@ export interface ScopeGrant {
   readonly leaseSeconds: number | null;
   /** The task, and its lease, that it lives by. */
   readonly task: { readonly id: string; readonly lease_id: string; readonly untilMs: number } | null;
+  readonly hops?: number;
 }
 
 /** Grants free names, each with a higher fence than every earlier grant of its namespace (R4). Locks are taken before. */
 export async function grantScopes(
   context: Context,
   wanted: readonly Wanted[],
-  { session, project, intent, leaseSeconds, task }: ScopeGrant,
+  { session, project, intent, leaseSeconds, task, hops = 0 }: ScopeGrant,
 ): Promise<GrantedScope[]> {
   const { tx, nowMs } = context;
   const drawn = new Map<string, number>();
@@ -57,6 +59,7 @@ export async function grantScopes(
       holder_session: session.id,
       intent,
       nested: 1,
+      hops,
       fence,
       claimed_at: nowMs,
       lease_seconds: task ? null : leaseSeconds,
@@ -78,7 +81,7 @@ export async function grantScopes(
   return granted;
 }
 
-type ScopeChange = Partial<Pick<StoredScopeClaim, "mode" | "nested" | "intent" | "lease_seconds">>;
+type ScopeChange = Partial<Pick<StoredScopeClaim, "mode" | "nested" | "hops" | "intent" | "lease_seconds">>;
 
 /** Renews what the session holds: same lease and fence, the later of the present end and now + length (R5). */
 export function renewScope(context: Context, row: ScopeClaimRow, change: ScopeChange): Promise<ScopeClaimRow> {
@@ -93,8 +96,8 @@ export async function keepScope(
   row: ScopeClaimRow,
   change: ScopeChange & Partial<Pick<StoredScopeClaim, "lease_until">>,
 ): Promise<ScopeClaimRow> {
-  const { mode, nested, intent, lease_seconds, lease_until } = { ...row, ...change };
-  const becomes = { mode, nested, intent, lease_seconds, lease_until };
+  const { mode, nested, hops, intent, lease_seconds, lease_until } = { ...row, ...change };
+  const becomes = { mode, nested, hops, intent, lease_seconds, lease_until };
   if (!(await context.tx.leases.renewScope(row, context.nowMs, becomes)))
     throw new StoreConflict(`Claim ${row.id} of ${row.scope} was read as held but could not be renewed.`);
   return { ...row, ...becomes, until: lease_until ?? row.until };
@@ -105,14 +108,14 @@ async function ended(tx: Tx, rows: readonly ScopeClaimRow[], at: number, how: Sc
   const seqs = rows.map(({ seq }) => seq);
   const count = await tx.leases.endScopes(seqs, at, how);
   await tx.scopes.unpark(seqs);
-  freeUp(tx, rows);
+  for (const row of rows) freeUp(tx, row, [row]);
   return count > 0;
 }
 
 /** What a task's lease held of names ends with it; the task's own event says so. */
 export async function endScopesOf(tx: Tx, task: TaskRow, how: ScopeEnd, atMs: number): Promise<void> {
   if (await tx.waits.any) {
-    freeUp(tx, await tx.scopes.ofTask(task));
+    freeUp(tx, task, await tx.scopes.ofTask(task));
     await endWaitsOf(tx, task, atMs);
   }
   // Sent together: a database far away is waited for once.
@@ -126,6 +129,46 @@ async function endWaitsOf(tx: Tx, task: TaskRow, atMs: number): Promise<void> {
     const silent = endOf(wait, tx.nowMs)?.how === "offer_expired" ? wait.offered_until : null;
     await endWait(tx, wait, silent === null ? "task_lost" : "offer_expired", { atMs: silent ?? atMs });
   }
+}
+
+/**
+ * Gives what lives by a task's lease to whoever has that now: the old leases end where the new ones begin, so that no name
+ * is free in between (R16, R39). The task's own event says so.
+ */
+export async function transferScopesOf(
+  context: Context,
+  rows: readonly (ScopeClaimRow & { readonly wanted: Wanted })[],
+  to: Pick<ScopeGrant, "session" | "project" | "task">,
+): Promise<void> {
+  if (rows.length === 0 || !to.task) return;
+  await ended(context.tx, rows, context.nowMs, "transferred");
+  for (const [intent, same] of grouped(rows, (row) => row.intent)) {
+    const wanted = same.map((row) => row.wanted);
+    await grantScopes(context, wanted, { ...to, intent, leaseSeconds: null });
+  }
+  context.heads.spoil();
+  context.woke();
+}
+
+/** The same of a claim with a lease of its own; where the receiver has that name already, it has it once more (R33). */
+export async function transferScope(
+  context: Context,
+  row: ScopeClaimRow & { readonly wanted: Wanted },
+  to: Pick<ScopeGrant, "session" | "project"> & { readonly leaseSeconds: number },
+  own: ScopeClaimRow | undefined,
+): Promise<GrantedScope> {
+  const { tx, nowMs } = context;
+  if (!(await ended(tx, [row], nowMs, "transferred")))
+    throw new StoreConflict(`Claim ${row.id} of ${row.scope} was read as held but could not be transferred.`);
+  const hops = row.hops + 1;
+  const lease_seconds = to.leaseSeconds;
+  context.woke();
+  if (own) {
+    const mode = own.mode === "exclusive" ? own.mode : row.mode;
+    return renewScope(context, own, { nested: own.nested + 1, mode, lease_seconds, hops: Math.max(own.hops, hops) });
+  }
+  const [after] = await grantScopes(context, [row.wanted], { ...to, intent: row.intent, task: null, hops });
+  return after as GrantedScope;
 }
 
 /** Ends claims by call or by force; each has its event. */

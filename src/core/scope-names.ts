@@ -1,6 +1,7 @@
 import { DibsError } from "../contract/errors.js";
 import { isScopeMistake, parseScope, type Scope } from "../contract/scope.js";
 import type { Context } from "./context.js";
+import { kindsOf } from "./own-kinds.js";
 import type { ProjectRow } from "./rows.js";
 import { ancestorKeys, indexKey, subtreeRange } from "./scope-keys.js";
 import type { Near, ScopeMode } from "./scope-rows.js";
@@ -15,8 +16,8 @@ export interface Wanted {
 type Given = string | { readonly scope: string; readonly mode?: ScopeMode | undefined };
 
 /** Reads a scope of the project; throws `invalid_scope` with the segment at fault. */
-export function scopeOf(text: string, project: ProjectRow): Scope {
-  const read = parseScope(text, { caseInsensitive: project.case_insensitive === 1 });
+export function scopeOf(context: Pick<Context, "settings">, text: string, project: ProjectRow): Scope {
+  const read = parseScope(text, { kinds: kindsOf(context), caseInsensitive: project.case_insensitive === 1 });
   if (!isScopeMistake(read)) return read;
   const { scope, segment, message } = read;
   throw new DibsError("invalid_scope", message, { scope, segment });
@@ -36,7 +37,7 @@ export function wantedOf(
   const all = new Map<string, Wanted>();
   for (const each of given) {
     const { scope: text, mode: own = mode } = typeof each === "string" ? { scope: each } : each;
-    const scope = scopeOf(text, project);
+    const scope = scopeOf(context, text, project);
     const before = all.get(scope.key);
     if (before?.mode === "exclusive") continue;
     all.set(scope.key, { scope, mode: own, namespace: namespaceOf(context, scope, project) });

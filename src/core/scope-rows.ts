@@ -28,6 +28,8 @@ export interface StoredScopeClaim {
   readonly intent: string;
   /** How often its session claimed it; it is free when it was released as often. */
   readonly nested: number;
+  /** How often it changed hands since its holder claimed it, or reported progress (R39). */
+  readonly hops: number;
   readonly fence: number;
   readonly claimed_at: number;
   readonly lease_seconds: number | null;
@@ -77,6 +79,18 @@ export interface DeclaringRow extends DeclaredRow {
   readonly priority: number;
 }
 
+/** A name that several may hold at once, each for itself. */
+export interface CapacityRow {
+  readonly workspace_id: string;
+  readonly project_id: string;
+  readonly namespace: string;
+  readonly scope: string;
+  readonly kind: string;
+  readonly key: ScopeKey;
+  /** 1 is no more than any name has. */
+  readonly capacity: number;
+}
+
 export interface ScopeFilter {
   readonly agentId?: string;
   readonly sessionId?: string;
@@ -88,8 +102,12 @@ export interface ScopeFilter {
 
 /** Reading what is held of names. */
 export interface ScopeVerbs {
-  /** Holds off whoever else would grant names of these until this transaction ends; of use only where nodes write at once. */
-  alone(namespaces: readonly string[]): Awaitable<void>;
+  /**
+   * Holds off whoever else would grant names of the workspace, or get into line for them, until this transaction ends; of use
+   * only where nodes write at once. One lock, not one a project: those who met two of them in turn waited for each other,
+   * a second each time.
+   */
+  alone(workspaceId: string): Awaitable<void>;
   /**
    * Waits for whoever is renewing one of these, its task or its session: what looks dead is to be read again behind it. Of
    * use only where nodes write at once.
@@ -107,12 +125,25 @@ export interface ScopeVerbs {
   bySeqs(seqs: readonly number[]): Awaitable<ScopeClaimRow[]>;
   /** Those of a session's own that nobody has recorded the end of. */
   ofSession(sessionId: string): Awaitable<ScopeClaimRow[]>;
+  /** All that the sessions hold, with their tasks' too, that nobody has recorded the end of. */
+  heldBySessions(sessionIds: readonly string[]): Awaitable<ScopeClaimRow[]>;
   ofAgent(agentId: string): Awaitable<ScopeClaimRow[]>;
   /** In all workspaces, those with a lease of their own that nobody has recorded the end of. */
   all(limit: number): Awaitable<ScopeClaimRow[]>;
   ofTask(task: TaskRow): Awaitable<ScopeClaimRow[]>;
   /** The last one of the session's under that key that has ended. */
   lastEnded(sessionId: string, namespace: string, key: string): Awaitable<ScopeClaimRow | undefined>;
+  /** Those of the names that have more than one place. */
+  capacities(names: readonly Pick<CapacityRow, "namespace" | "key">[]): Awaitable<CapacityRow[]>;
+  setCapacity(row: CapacityRow): Awaitable<void>;
+  /** Oldest first; of one project with what the workspace's projects share, or with null of all. */
+  listCapacities(
+    workspaceId: string,
+    projectId: string | null,
+    page: Page,
+  ): Awaitable<(CapacityRow & { readonly seq: number })[]>;
+  /** Those of the kinds of which names are held, declared by tasks, or given places. */
+  kindsInUse(workspaceId: string, kinds: readonly string[]): Awaitable<string[]>;
   /** What is held now, in order of the grants. */
   list(workspaceId: string, filter: ScopeFilter, nowMs: number, page: Page): Awaitable<ScopeClaimRow[]>;
   /** Those whose own lease the clock has ended and nobody recorded. */
@@ -149,7 +180,10 @@ export interface PassedOver {
 }
 
 /** What a renewal changes. */
-export type ScopeRenewal = Pick<StoredScopeClaim, "mode" | "nested" | "intent" | "lease_seconds" | "lease_until">;
+export type ScopeRenewal = Pick<
+  StoredScopeClaim,
+  "mode" | "nested" | "hops" | "intent" | "lease_seconds" | "lease_until"
+>;
 
 /** Part of the leases' port (R44): what is written is core's; the store checks in the statement what must still hold. */
 export interface ScopeLeaseVerbs {

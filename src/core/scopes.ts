@@ -14,6 +14,7 @@ import { isInTheWay, isLive, overlapping, scopeConflict } from "./scope-conflict
 import { type Claiming, tryClaim } from "./scope-granting.js";
 import { namespaceOf, nearTo, scopeOf, type Wanted, wantedOf } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
+import { withoutFreePlaces } from "./scope-places.js";
 import type { GrantedScope, ScopeClaimRow } from "./scope-rows.js";
 import { scopeClaimView } from "./scope-view.js";
 import { refuseLost } from "./stale-writes.js";
@@ -83,16 +84,16 @@ export const check_scope: Handler<Input<"check_scope">> = async (context, input)
   const rank = rankOf(context.nowMs, DEFAULT_PRIORITY);
   const asker: InLine = { session: context.session, taskId: null, rank, ticket: null };
   const held = live.some((row) => row.holder_session === context.session?.id && row.key === wanted.scope.key);
-  const inTheWay = live.filter((row) => isInTheWay(row, wanted, asker));
+  const taken = live.filter((row) => isInTheWay(row, wanted, asker)).map((holder) => ({ wanted, holder }));
   const before = held ? [] : await ahead(context, [wanted], asker);
-  const conflicts = [...inTheWay, ...before.map(({ holder }) => holder)].slice(0, CHECKED_MAX);
-  const rows = conflicts.map((row) => scopeClaimView(row, context.nowMs));
+  const conflicts = (await withoutFreePlaces(context, [...taken, ...before])).slice(0, CHECKED_MAX);
+  const rows = conflicts.map(({ holder }) => scopeClaimView(holder, context.nowMs));
   return { body: { scope: wanted.scope.text, mode: input.mode, free: rows.length === 0, held, conflicts: rows } };
 };
 
 export const list_scope_history: Handler<Input<"list_scope_history">> = async (context, input) => {
   const project = await projectOf(context, input.project_id);
-  const scope = scopeOf(input.scope, project);
+  const scope = scopeOf(context, input.scope, project);
   const page = pageOf("scope-history", input);
   const rows = await context.tx.scopes.past(namespaceOf(context, scope, project), nearTo(scope), page);
   const body = rows

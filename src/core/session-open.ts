@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { DibsError, invalidInput } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
 import type { Context, Handler, Reply } from "./context.js";
+import { tellOffers } from "./handoff-record.js";
 import { newResumeToken, resumedBy, sha256 } from "./ids.js";
 import { projectOf } from "./projects.js";
 import type { SessionRow } from "./rows.js";
@@ -34,6 +35,7 @@ async function openNew(context: Context, input: Input, parent: SessionRow | null
   await tx.sessions.insert({ ...row, resume_hash: hash });
   await carryParents(tx, row);
   const family = parent ? { parent_session_id: parent.id } : {};
+  await tellOffers(context, row.id);
   await sessionEvent(context, "session.started", row, { client: row.client, ...family });
   const opened = await ownSession(context, row.id);
   return { body: { ...(await shown(context, opened)), resumed: false, resume_token: token } };

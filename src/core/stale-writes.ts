@@ -1,6 +1,7 @@
 import type { Context, Reply } from "./context.js";
 import { record } from "./events.js";
-import { type LeaseProof, type LostLease, leaseLost } from "./leases.js";
+import type { LeaseProof } from "./leases.js";
+import { type LostLease, leaseLost } from "./lost-lease.js";
 import type { TaskRow } from "./rows.js";
 import { keepComment } from "./task-notes.js";
 

@@ -3,6 +3,7 @@ import type { ContextVerbs } from "./context-verbs.js";
 import type { DependencyVerbs } from "./dependency-verbs.js";
 import type { DumpVerbs } from "./dump-verbs.js";
 import type { FamilyVerbs } from "./family-verbs.js";
+import type { HandoffVerbs } from "./handoff-verbs.js";
 import type { HeadVerbs } from "./head-verbs.js";
 import type { PlanVerbs } from "./plan-verbs.js";
 import type { RecurrenceVerbs } from "./recurrence-verbs.js";
@@ -96,6 +97,7 @@ export interface Tx {
   readonly notes: NoteVerbs;
   readonly events: EventVerbs;
   readonly recurrences: RecurrenceVerbs;
+  readonly handoffs: HandoffVerbs;
   readonly repositories: RepositoryVerbs;
   readonly waits: WaitVerbs;
   /** Names that became free in this transaction and whose lines nobody has looked at yet (core/line.ts). */

@@ -91,6 +91,7 @@ const UNCLAIMED: TaskRow = {
   lease_seconds: null,
   lease_until: null,
   lapsed: 0,
+  hops: 0,
   content: "",
   description: null,
   labels: "[]",

@@ -128,15 +128,14 @@ function meets(declaredBy: DeclaringRow, claim: ScopeClaimRow): boolean {
   return (declaredBy.mode !== "shared" || claim.mode !== "shared") && overlap(declaredBy.key, claim.key);
 }
 
-/** What the session's own free-standing claims hold up is no bar to itself. */
+/** What the session's own free-standing claims and tickets hold up is no bar to itself. */
 export async function wakeOwn(context: Context): Promise<void> {
   const { session } = context;
   if (!session) return;
   const ids = session.shared_by === null ? [session.id] : [session.id, session.shared_by];
-  for (const id of ids) {
-    const own = await context.tx.scopes.ofSession(id);
-    if (own.length > 0 && (await context.tx.scopes.unpark(own.map(({ seq }) => seq))) > 0) context.heads.spoil();
-  }
+  const claims = (await context.tx.scopes.heldBySessions(ids)).filter((claim) => claim.task_id === null);
+  const own = [...claims.map(({ seq }) => seq), ...(await context.tx.waits.ofSessions(ids)).map(({ seq }) => -seq)];
+  if (own.length > 0 && (await context.tx.scopes.unpark(own)) > 0) context.heads.spoil();
 }
 
 /** Refuses what a task is to touch, where others are in its way. Throws `scope_conflict`. */

@@ -191,6 +191,7 @@ export type LeaseColumns = Pick<
   | "lease_until"
   | "lapsed"
   | "attempts"
+  | "hops"
 >;
 
 /** What a task is from now on, with its lease: made by core/leases.ts alone, written as it is. */
@@ -206,6 +207,8 @@ export interface LeaseVerbs extends ScopeLeaseVerbs {
   duty(name: string): Awaitable<Duty | undefined>;
   /** Unless another has it now, checked in the statement itself. */
   takeDuty(name: string, holder: string, untilMs: number, nowMs: number): Awaitable<boolean>;
+  /** To another session, and only while the lease lives: in one statement, so that the task is free at no instant (R39). */
+  transfer(row: TaskRow, nowMs: number, becomes: LeaseChange & LeaseColumns): Awaitable<boolean>;
   /** Only while the lease lives (R3). */
   renew(row: TaskRow, nowMs: number, becomes: LeaseChange): Awaitable<boolean>;
   /**
@@ -263,6 +266,8 @@ export interface NoteVerbs {
   notices(sessionId: string, limit: number): Awaitable<NoticeRow[]>;
   /** Counted up to 100. */
   noticeCount(sessionId: string): Awaitable<number>;
+  /** Of that type about that handoff, to whichever session. */
+  dropNotices(sessionIds: readonly string[], type: string, handoffId: string): Awaitable<void>;
   ackNotices(sessionId: string, ids: readonly string[]): Awaitable<number>;
   /** The first answer to an idempotency key, if it is young enough. */
   remembered(scope: string, sinceMs: number): Awaitable<Remembered | undefined>;

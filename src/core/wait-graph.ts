@@ -1,5 +1,9 @@
-import { askerOf, hardInTheWay, type Looking, waitingOf, wantedBy } from "./line-tickets.js";
-import type { Conflict } from "./scope-conflicts.js";
+import { isOffered, namesOf } from "./line-order.js";
+import { askerOf, collide, hardInTheWay, waitingOf, wantedBy } from "./line-tickets.js";
+import { type Conflict, isInTheWay, isLive, type Looking } from "./scope-conflicts.js";
+import { nearTo, type Wanted } from "./scope-names.js";
+import { overlap } from "./scope-overlap.js";
+import type { ScopeClaimRow } from "./scope-rows.js";
 import type { WaitRow } from "./wait-rows.js";
 
 /** One waits for another: who, by which ticket, for what that the other has. */
@@ -34,16 +38,72 @@ export async function wayTo(
   return undefined;
 }
 
-/** By what is held or offered alone: whoever is only before another in line may be passed. */
-export async function waitsFor(looking: Looking, wait: WaitRow, sessionId: string | undefined): Promise<boolean> {
-  if (sessionId === undefined) return false;
-  const hard = (each: WaitRow) => hardInTheWay(looking, wantedBy(each), askerOf(each));
-  return (await wayTo(looking, [wait], sessionId, hard)) !== undefined;
+/** Sessions that tickets wait for, over however many others, by what these hold or are offered. */
+export async function awaitedBy(looking: Looking, from: readonly WaitRow[]): Promise<ReadonlySet<string>> {
+  const awaited = new Set<string>();
+  let tickets = from;
+  while (tickets.length > 0) {
+    const reached: string[] = [];
+    for (const wait of tickets) {
+      for (const { holder } of await hardInTheWay(looking, wantedBy(wait), askerOf(wait))) {
+        if (holder.holder_session === "" || awaited.has(holder.holder_session)) continue;
+        awaited.add(holder.holder_session);
+        reached.push(holder.holder_session);
+      }
+    }
+    tickets = await waitingOf(looking, reached);
+  }
+  return awaited;
 }
 
-/** Whether the asker, by tickets of its own, waits for the one that would wait for it. */
-export async function waitForEachOther(looking: Looking, own: readonly WaitRow[], wait: WaitRow): Promise<boolean> {
-  if (wait.session_id === null) return false;
-  const hard = (each: WaitRow) => hardInTheWay(looking, wantedBy(each), askerOf(each));
-  return (await wayTo(looking, own, wait.session_id, hard)) !== undefined;
+/**
+ * Tickets that wait for a session, by what it holds or is offered, over however many others; from the session on, as most
+ * hold little: of a hundred in line each that asks for its turn would otherwise follow all that are before it.
+ */
+export async function waitingFor(looking: Looking, sessionId: string): Promise<ReadonlySet<number>> {
+  const waiting = new Set<number>();
+  const seen = new Set([sessionId]);
+  let sessions: readonly string[] = [sessionId];
+  while (sessions.length > 0) {
+    const next: string[] = [];
+    for (const wait of await stoppedBy(looking, sessions)) {
+      waiting.add(wait.seq);
+      if (wait.session_id === null || seen.has(wait.session_id)) continue;
+      seen.add(wait.session_id);
+      next.push(wait.session_id);
+    }
+    sessions = next;
+  }
+  return waiting;
+}
+
+/** Tickets that what the sessions hold, or are offered, is in the way of. */
+async function stoppedBy(looking: Looking, sessionIds: readonly string[]): Promise<WaitRow[]> {
+  const { tx, nowMs } = looking;
+  const claims = (await tx.scopes.heldBySessions(sessionIds)).filter((claim) => isLive(claim, nowMs));
+  const offered = (await waitingOf(looking, sessionIds)).filter((wait) => isOffered(wait, nowMs));
+  const stopped = new Map<number, WaitRow>();
+  const look = async (namespace: string, of: Pick<ScopeClaimRow, "key">, stops: (wait: WaitRow) => boolean) => {
+    for (const wait of await tx.waits.near(namespace, nearTo(of))) if (stops(wait)) stopped.set(wait.seq, wait);
+  };
+  for (const claim of claims)
+    await look(claim.namespace, claim, (wait) =>
+      wantedBy(wait).some((wanted) => isWanted(claim, wanted) && isInTheWay(claim, wanted, askerOf(wait))),
+    );
+  for (const offer of offered) {
+    const wanted = wantedBy(offer);
+    for (const each of wanted)
+      await look(
+        each.namespace,
+        each.scope,
+        (wait) =>
+          wait.session_id !== offer.session_id &&
+          namesOf(wait).some((name) => name.namespace === each.namespace && collide(name, each)),
+      );
+  }
+  return [...stopped.values()];
+}
+
+function isWanted(claim: ScopeClaimRow, wanted: Wanted): boolean {
+  return claim.namespace === wanted.namespace && overlap(claim.key, wanted.scope.key);
 }

@@ -14,6 +14,7 @@ export interface WaitedName {
 
 /** A name that nobody, or one fewer, is in the way of. */
 export interface FreedName {
+  readonly workspace_id: string;
   readonly namespace: string;
   readonly key: ScopeKey;
 }
@@ -90,8 +91,6 @@ export interface YieldRow {
 export interface WaitVerbs {
   /** Whether anybody waits, in any workspace; most of the time nobody does. */
   readonly any: Awaitable<boolean>;
-  /** Holds off whoever else would get into a line of the workspace until this transaction ends. */
-  alone(workspaceId: string): Awaitable<void>;
   add(row: Omit<StoredWait, "seq">, names: readonly (WaitedName & { readonly index_key: string })[]): Awaitable<void>;
   /** Tickets that nobody has recorded the end of and that may want what overlaps, those before others first. */
   near(namespace: string, near: Near): Awaitable<WaitRow[]>;

@@ -71,7 +71,7 @@ function soonest(conflicts: readonly Conflict[]): number | null {
 async function enter(context: Context, asked: Claiming, { priority, mark, conflicts }: Waiting): Promise<string> {
   const { row, wanted, project, intent, leaseSeconds } = asked;
   const { waits_per_agent_max: limit } = context.settings;
-  await context.tx.waits.alone(context.workspaceId);
+  await context.tx.scopes.alone(context.workspaceId);
   if ((await context.tx.waits.countOfAgent(context.agent.id)) >= limit)
     throw new DibsError(
       "limit_exceeded",
@@ -119,7 +119,7 @@ export const list_waits: Handler<Input<"list_waits">> = async (context, input) =
   const page = pageOf("waits", input);
   const project = input.project_id === undefined ? null : await projectOf(context, input.project_id);
   const scope =
-    input.scope === undefined ? null : scopeOf(input.scope, project ?? (await projectOf(context, undefined)));
+    input.scope === undefined ? null : scopeOf(context, input.scope, project ?? (await projectOf(context, undefined)));
   const namespace = scope && namespaceOf(context, scope, project ?? (await projectOf(context, undefined)));
   const filter: WaitFilter = {
     ...(project ? { projectId: project.id } : {}),
@@ -136,7 +136,7 @@ export const list_waits: Handler<Input<"list_waits">> = async (context, input) =
 };
 
 /** A ticket as it is at this instant, whether or not anybody noticed its end. */
-async function waitView(context: Context, row: WaitRow) {
+export async function waitView(context: Context, row: WaitRow) {
   const end = endOf(row, context.nowMs);
   const offered = isOffered(row, context.nowMs) ? row.offered_until : null;
   const state = end ? (end.how === "granted" ? "granted" : "ended") : offered === null ? "waiting" : "offered";

@@ -1,3 +1,4 @@
+import { expireOffers } from "./handoff-record.js";
 import { lapse } from "./leases.js";
 import { endOverdue, serveLine } from "./line.js";
 import { QUEUE, type SessionRow, type TaskRow, withChange } from "./rows.js";
@@ -37,6 +38,8 @@ export async function wake(tx: Tx, limit: number): Promise<Woken> {
   await endOverdue(tx, await tx.waits.due(tx.nowMs, SILENT_BATCH));
   const due = await tx.tasks.due(tx.nowMs, limit + 1);
   for (const row of due.slice(0, limit)) await wakeTask(tx, row);
+  const offers = await tx.handoffs.due(tx.nowMs, limit + 1);
+  await expireOffers(tx, offers.slice(0, limit));
   if (tx.freed.length > 0 && (await serveLine(tx))) count += 1;
   // What another node's transaction has locked is passed over, so that there may always be more.
   return { count: count + Math.min(due.length, limit), more: due.length > limit || lapsed.length > limit || tx.shared };

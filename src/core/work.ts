@@ -46,7 +46,7 @@ export const heartbeat_task: Handler<Input<"heartbeat_task">> = async (context, 
   const leaseSeconds =
     input.lease_seconds === undefined ? (row.lease_seconds ?? 0) : leaseSecondsOf(context, input.lease_seconds);
   if (!holds(context, row, input)) return refuseLost(context, row, input);
-  let after = await renew(context, row, leaseSeconds);
+  let after = await renew(context, row, leaseSeconds, input.progress !== undefined);
   const said = { ...stateChange(input), ...noteChange(input) };
   if (Object.keys(said).length > 0) after = await say(context, after, said);
   return { body: { ...(await viewOf(context, after)), notices: await noticesOf(context) } };

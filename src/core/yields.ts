@@ -8,6 +8,7 @@ import { newId } from "./ids.js";
 import { rankOf } from "./line-order.js";
 import { requireNamed } from "./named.js";
 import { noticesOf } from "./notices.js";
+import { titled } from "./quoted.js";
 import { isLive, scopeConflict } from "./scope-conflicts.js";
 import { tryClaim } from "./scope-granting.js";
 import { endScopes, scopeEvent } from "./scope-leases.js";
@@ -49,7 +50,7 @@ export const request_yield: Handler<Input<"request_yield">> = async (context, in
   };
   await context.tx.waits.addYield(asked);
   await scopeEvent(context.tx, "scope.yield_requested", claim, { yield_id: asked.id, reason }, context);
-  const message = `${context.agent.name} asks you to yield ${claim.scope}: ${reason} Answer: answer_yield ${asked.id}.`;
+  const message = `${context.agent.name} asks you to yield ${claim.scope} ("${titled(reason)}"): answer_yield ${asked.id}.`;
   await tell(context, claim, claim.holder_session, "yield.requested", message, { yield_id: asked.id, reason });
   return { body: yieldView(asked) };
 };
@@ -68,7 +69,12 @@ export const answer_yield: Handler<Input<"answer_yield">> = async (context, inpu
   else if (input.scopes) throw invalidInput("scopes", "go with narrow alone");
   if (answer === "yield") await letGo(context, claim, input.handoff);
   await context.tx.waits.answerYield(asked.id, answer, reason, context.nowMs);
-  const data = { yield_id: asked.id, answer, reason, ...(input.scopes ? { scopes: input.scopes } : {}) };
+  const data = {
+    yield_id: asked.id,
+    answer,
+    ...(reason === null ? {} : { reason }),
+    ...(input.scopes ? { scopes: input.scopes } : {}),
+  };
   await scopeEvent(context.tx, "scope.yield_answered", claim, data, context);
   const message = `${context.agent.name} ${ANSWERED[answer]} ${claim.scope}${reason === null ? "." : `: ${reason}`}`;
   await tell(context, claim, asked.asked_by_session, "yield.answered", message, data);
@@ -93,7 +99,7 @@ async function narrow(context: Context, claim: ScopeClaimRow, texts: readonly st
   const project = await context.project(claim.project_id);
   if (!project) throw new Error(`Project ${claim.project_id} of claim ${claim.id} is not there.`);
   const wanted: Wanted[] = texts.map((text) => ({
-    scope: scopeOf(text, project),
+    scope: scopeOf(context, text, project),
     mode: claim.mode,
     namespace: claim.namespace,
   }));

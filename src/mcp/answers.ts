@@ -41,6 +41,12 @@ export function showClaimed(body: { readonly task?: Row | null }, look: Look): S
   return { data: { task: view(task, VIEWS.claimed, look.textLimit) }, says };
 }
 
+/** What was handed over: a task, or a scope. */
+export function showAccepted(body: Row, look: Look): Shown {
+  const claim = body.claim as Row | null;
+  return claim === null ? showClaimed(body as never, look) : showScopes({ claims: [claim] }, look);
+}
+
 export function showKept(task: Row, look: Look): Shown {
   const data = { task: view(task, VIEWS.lease, look.textLimit) };
   return { data, says: `Task ${task.id} is still yours: ${leaseWords(task)}.${cancelWords(task)}` };

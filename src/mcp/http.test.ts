@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { LEGACY, McpSurface, MODERN, rival, tester } from "../../test/support/mcp-surface.js";
-import type { Call } from "../contract/operation.js";
+import type { Call, Caller } from "../contract/operation.js";
+import { type OperationName, operations } from "../contract/operations.js";
 import { INSTRUCTIONS } from "./instructions.js";
 
 const mcp = McpSurface.forEach();
@@ -145,6 +146,24 @@ describe("the transport holds nothing (C64)", () => {
     await expect(waiting).rejects.toThrow();
     const id = await newTask("Fix the login");
     expect((await (await connect(MODERN, rival)).use("claim_task", { wait_seconds: 10 })).data.task.id).toBe(id);
+  });
+
+  test("what is offered to an agent it hears of, and takes by the call that the notice names (R39)", async () => {
+    const task_id = await newTask("Fix the login");
+    const ask = async (name: OperationName, input: object, identity: Caller["identity"]) =>
+      (await mcp.store.call(operations[name], input as never, { identity })).body as { id: string };
+    const [mine, theirs] = await Promise.all([connect(), connect(MODERN, rival)]);
+    await mine.use("claim_task", { task_id });
+    await theirs.use("session", { action: "open" });
+    const { id: to_agent_id } = await ask("get_me", {}, rival);
+    const { id: handoff_id } = await ask("handoff_task", { task_id, to_agent_id, note: "yours?" }, tester);
+    const { session } = (await theirs.use("session", { action: "open" })).data;
+    const told = await theirs.use("list_tasks", { session_id: session.id });
+    expect(told.text).toContain(`claim_task with handoff_id ${handoff_id}`);
+    const taken = await theirs.use("claim_task", { session_id: session.id, handoff_id });
+    expect(taken.data.task).toMatchObject({ id: task_id, fence: 2, handoff_note: "yours?" });
+    expect((await theirs.use("complete_task", { task_id, session_id: session.id })).data.task.status).toBe("completed");
+    expect((await mine.use("heartbeat_task", { task_id })).data).toMatchObject({ reason: "transferred" });
   });
 
   test("any call renews what its session holds once that is due (R61)", async () => {

@@ -33,8 +33,12 @@ export function refusal(
 /** The same record with the operations in its advice (`next`) called by the tools that stand for them. */
 export function advisedInTools<R extends Row>(record: R, toolOf: ReadonlyMap<string, string>): R {
   if (!Array.isArray(record.next)) return record;
-  const inTools = (text: string) => text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => toolOf.get(word) ?? word);
-  return { ...record, next: record.next.map(inTools) };
+  return { ...record, next: record.next.map((text) => calledTools(text, toolOf)) };
+}
+
+/** A text with the operations in it called by the tools that stand for them. */
+export function calledTools(text: string, toolOf: ReadonlyMap<string, string>): string {
+  return text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => toolOf.get(word) ?? word);
 }
 
 /** A result with both faces; names the fields that hold what agents wrote. */

@@ -6,7 +6,7 @@ import type { Look, Shown } from "./answers.js";
 import { readArguments } from "./arguments.js";
 import type { Care, Notice } from "./care.js";
 import { fieldKind } from "./field-kinds.js";
-import { advisedInTools, answer, refusal } from "./refusal.js";
+import { advisedInTools, answer, calledTools, refusal } from "./refusal.js";
 import type { Seat } from "./seat.js";
 import { type Front, fieldsOf, offeredBy, sessionIdField, TOOL_OF, type Tool } from "./tools.js";
 import { type Row, VIEWS, type View, view } from "./views.js";
@@ -179,7 +179,9 @@ async function careFor(desk: Desk, seat: Seat, front: Front, caller: Caller, las
 
 function withNotices(result: CallToolResult, notices: readonly Notice[]): CallToolResult {
   if (notices.length === 0) return result;
-  const told = notices.slice(0, NOTICES_MAX);
+  const told = notices
+    .slice(0, NOTICES_MAX)
+    .map((notice) => ({ ...notice, message: calledTools(notice.message, TOOL_OF) }));
   const rest = notices.length - told.length;
   const words = told.map((notice) => `${notice.type} ${quote(notice.message, 200)}`).join("; ");
   const ack = `session ${JSON.stringify({ action: "ack", ids: told.map((notice) => notice.id) })}`;

@@ -75,8 +75,15 @@ export const TOOLS: readonly Tool[] = [
     description:
       "Claim a task under a lease, so that nobody else works on it: the next ready one, or task_id. Null when there is none. The lease ends by the clock unless heartbeat_task renews it.",
     fronts: [
-      { operation: operations.claim_next_task, ...lacking("task_id"), without: ["count"], show: answers.showClaimed },
+      {
+        operation: operations.claim_next_task,
+        label: "without task_id",
+        when: (args) => args.task_id === undefined && args.handoff_id === undefined,
+        without: ["count"],
+        show: answers.showClaimed,
+      },
       { operation: operations.claim_task, ...having("task_id"), show: answers.showClaimed },
+      { operation: operations.accept_handoff, ...having("handoff_id"), show: answers.showAccepted },
     ],
     hints: {
       labels: "All of these.",
@@ -179,7 +186,6 @@ export const TOOLS: readonly Tool[] = [
       claimed: "false: available.",
       which: "With task_id: what it waits for, or what waits for it.",
       assigned_to: "Agent id.",
-      cursor: "next_cursor of the last page.",
     },
     output: { tasks: rows, next_cursor: text, task: record, why: record },
   },

@@ -12,6 +12,8 @@ import { evidence } from "./migrations/sqlite/009-evidence.js";
 import { scopes } from "./migrations/sqlite/010-scopes.js";
 import { repositories } from "./migrations/sqlite/011-repositories.js";
 import { waits } from "./migrations/sqlite/012-waits.js";
+import { handoffs } from "./migrations/sqlite/013-handoffs.js";
+import { scopeCapacities } from "./migrations/sqlite/014-scope-capacities.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
 import { BusyRetry } from "./sqlite-faults.js";
 
@@ -29,6 +31,8 @@ const MIGRATIONS: readonly string[] = [
   scopes,
   repositories,
   waits,
+  handoffs,
+  scopeCapacities,
 ];
 
 /**

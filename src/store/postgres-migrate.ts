@@ -10,6 +10,8 @@ import { evidence } from "./migrations/postgres/007-evidence.js";
 import { scopes } from "./migrations/postgres/008-scopes.js";
 import { repositories } from "./migrations/postgres/009-repositories.js";
 import { waits } from "./migrations/postgres/010-waits.js";
+import { handoffs } from "./migrations/postgres/011-handoffs.js";
+import { scopeCapacities } from "./migrations/postgres/012-scope-capacities.js";
 import { translatePostgresFault } from "./postgres-faults.js";
 import { PostgresPool } from "./postgres-pool.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
@@ -40,6 +42,10 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
   { sql: repositories, worksFor: 8 },
   // Code that knows no line would grant what is offered to another.
   { sql: waits, worksFor: 10 },
+  // Code that knows no handoffs makes none, and a lease that went on so is to it as any other.
+  { sql: handoffs, worksFor: 10 },
+  // Code that knows no capacities grants one place, and wakes less when it is free.
+  { sql: scopeCapacities, worksFor: 10 },
 ];
 
 /** Any number: whoever migrates holds it, so that nodes that start together migrate once. */

@@ -34,6 +34,7 @@ const BEGIN = `SELECT w.wall_ms, c.offset_ms, greatest(c.last_ms, (SELECT at FRO
   (SELECT min(next_at) FROM recurrences WHERE next_at IS NOT NULL) AS tick_at,
   (SELECT min(lease_until) FROM scope_claims WHERE ended_at IS NULL AND lease_until IS NOT NULL) AS scope_ends_at,
   (SELECT min(offered_until) FROM waits WHERE ended_at IS NULL AND offered_until IS NOT NULL) AS offer_ends_at,
+  (SELECT min(expires_at) FROM handoffs WHERE state = 'offered') AS handoff_ends_at,
   EXISTS (SELECT 1 FROM tasks WHERE parked_by IS NOT NULL) AS parked
   FROM clock c, versions v, (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS wall_ms) w`;
 
@@ -57,15 +58,17 @@ interface Begun {
   readonly tick_at: number | null;
   readonly scope_ends_at: number | null;
   readonly offer_ends_at: number | null;
+  readonly handoff_ends_at: number | null;
   readonly parked: boolean;
 }
 
-const dueAt = ({ task_wakes_at, session_ends_at, tick_at, scope_ends_at, offer_ends_at }: Begun) => [
-  task_wakes_at,
-  session_ends_at,
-  tick_at,
-  scope_ends_at,
-  offer_ends_at,
+const dueAt = (begun: Begun) => [
+  begun.task_wakes_at,
+  begun.session_ends_at,
+  begun.tick_at,
+  begun.scope_ends_at,
+  begun.offer_ends_at,
+  begun.handoff_ends_at,
 ];
 
 /** Opens (and where needed migrates) the Postgres store: any number of nodes share one database, none special (R57). */
@@ -149,18 +152,30 @@ class PostgresStore implements Store {
     const nowMs = this.#clock.read({ last_ms: begun.last_ms, offset_ms: begun.offset_ms, boot: "", uptime_ms: 0 });
     this.#transactions += 1;
     const verbs = verbsOf(db, begun.notices);
+    // Read with the begin; a later call of the same transaction must know what an earlier one has put to sleep.
+    let { parked } = begun;
+    const { park } = verbs.scopes;
     const tx: Tx = {
       nowMs,
       othersVersion: begun.identities,
       othersQueueVersion: this.#transactions,
       shared: true,
       mayBeDue: dueAt(begun).some((at) => at !== null && at <= nowMs),
-      parked: begun.parked,
+      get parked() {
+        return parked;
+      },
       freed: [],
       get writes() {
         return db.writes;
       },
       ...verbs,
+      scopes: {
+        ...verbs.scopes,
+        park(...asked) {
+          parked = true;
+          return park(...asked);
+        },
+      },
     };
     return { tx, begun, noticeWritesAtStart: verbs.notes.noticeWrites };
   }

@@ -89,6 +89,8 @@ function prepare(driver: SqliteDriver): void {
   });
 }
 
+/** So old may the persisted time get where nothing is written. */
+const PERSIST_CLOCK_MS = 5_000;
 const PARKED = "SELECT 1 FROM tasks WHERE parked_by IS NOT NULL LIMIT 1";
 
 class SqliteStore implements Store {
@@ -101,6 +103,7 @@ class SqliteStore implements Store {
   /** The version of other processes' writes that the kept rows belong to. */
   #keptVersion = -1;
   #seenVersion = -1;
+  #persistedMs = 0;
 
   constructor(
     private readonly driver: SqliteDriver,
@@ -119,6 +122,7 @@ class SqliteStore implements Store {
       const begin = () => this.#begin(mode === "read" ? "read" : "write");
       const tx = (mode === "write_if_free" ? new BusyRetry(BRIEFLY_MS) : this.#busy).run(begin);
       const result = await body(tx);
+      if (mode !== "read") this.#persistClock(tx.nowMs);
       this.driver.exec("COMMIT");
       return result;
     } catch (fault) {
@@ -131,24 +135,21 @@ class SqliteStore implements Store {
   #begin(mode: "read" | "write"): Tx {
     this.driver.exec(mode === "write" ? "BEGIN IMMEDIATE" : "BEGIN");
     try {
-      return this.#open(mode);
+      return this.#open();
     } catch (fault) {
       this.#rollback();
       throw fault;
     }
   }
 
-  #open(mode: "read" | "write"): Tx {
+  #open(): Tx {
     const db = this.#db;
     db.writes = 0;
     const row = db.get<KeptClock>("SELECT last_ms, offset_ms, boot, uptime_ms FROM clock WHERE id = 1");
     if (!row)
       throw new DibsError("store_unavailable", "The store has lost its clock row; restore it from a backup.", {});
     const nowMs = this.#clock.read(row);
-    if (mode === "write" && nowMs > row.last_ms) {
-      const { boot, uptime_ms } = this.#clock.mark();
-      db.run("UPDATE clock SET last_ms = ?, boot = ?, uptime_ms = ? WHERE id = 1", nowMs, boot, uptime_ms);
-    }
+    this.#persistedMs = row.last_ms;
     const othersVersion = this.#readDataVersion();
     if (othersVersion !== this.#keptVersion) {
       this.#keptVersion = othersVersion;
@@ -169,6 +170,17 @@ class SqliteStore implements Store {
       freed: [],
       ...this.#verbs,
     };
+  }
+
+  /**
+   * With what was written, so that no later clock is behind it. A look that wrote nothing leaves the file as it was: calls
+   * that wait in several processes would otherwise wake each other for ever.
+   */
+  #persistClock(nowMs: number): void {
+    const db = this.#db;
+    if (nowMs <= this.#persistedMs || (db.writes === 0 && nowMs - this.#persistedMs < PERSIST_CLOCK_MS)) return;
+    const { boot, uptime_ms } = this.#clock.mark();
+    db.run("UPDATE clock SET last_ms = ?, boot = ?, uptime_ms = ? WHERE id = 1", nowMs, boot, uptime_ms);
   }
 
   #rollback(): void {

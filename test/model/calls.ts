@@ -2,6 +2,7 @@ import type { OperationName } from "dibs/contract";
 import { proofOf, whoOf } from "./callers.js";
 import type { Expected } from "./expected.js";
 import { type Family, familyOf } from "./families.js";
+import { HANDOFF_CALLS } from "./handoff-calls.js";
 import { LINE_CALLS } from "./line-calls.js";
 import type { Task, Who } from "./records.js";
 import { SCOPE_CALLS } from "./scope-calls.js";
@@ -196,6 +197,7 @@ export const CALLS = {
       return { status: 201, ...one(s, s.scene.rules.delegate(s.who, s.task, s.proof, part, s.args.text)) };
     },
   },
+  ...HANDOFF_CALLS,
   depend: {
     name: "add_dependencies",
     input: (s) => ({ task_id: s.task.id, depends_on: idsOf(s) ?? [s.task.id] }),
@@ -250,11 +252,13 @@ export function prepare(scene: Scene, step: CallStep): Prepared | undefined {
     family,
     title: `task ${scene.calls}`,
   };
+  if (kind.sense?.(subject) === false) return undefined;
+  Object.assign(subject, kind.aims?.(subject));
   const { name, role = "worker", sessionless = false } = kind;
   return {
     name,
     role,
-    who,
+    who: subject.who,
     family,
     sessionless,
     input: kind.input(subject),

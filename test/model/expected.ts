@@ -1,3 +1,4 @@
+import type { Offer } from "./handoffs.js";
 import type { Session, Task } from "./records.js";
 import type { Snapshot } from "./shown.js";
 
@@ -7,6 +8,7 @@ export interface Expected {
   readonly tasks?: Snapshot[];
   readonly many?: boolean;
   readonly none?: true;
+  readonly offer?: Offer;
   readonly opened?: { readonly session: Session; readonly resumed: boolean };
   readonly deleted?: Task;
   /** What else must be true of it. */

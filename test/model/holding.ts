@@ -59,7 +59,7 @@ export class Holding extends Standing {
     const untilMs = this.nowMs + seconds * 1000;
     const grant: Grant = { id: null, fence, session, atMs: this.nowMs, seconds, untilMs, ended: null, late: false };
     task.grants.push(grant);
-    Object.assign(task, { live: grant, lapse: null, state: "working", detail: null, repeatable: null });
+    Object.assign(task, { live: grant, lapse: null, state: "working", detail: null, repeatable: null, hops: 0 });
     task.attempts += 1;
     task.changes += 1;
   }
@@ -94,7 +94,7 @@ export class Holding extends Standing {
     const seconds = this.secondsOf(said.seconds, task.live?.seconds);
     this.renewFor(this.heldBy(who, task, proof), seconds);
     this.saySo(task, said);
-    if (said.progress !== undefined) task.progress = said.progress;
+    if (said.progress !== undefined) Object.assign(task, { progress: said.progress, hops: 0 });
     if (said.checkpoint !== undefined) task.checkpoint = said.checkpoint;
     return task;
   }

@@ -59,11 +59,11 @@ export const LINE_CALLS = {
     input: ticketInput,
     predict: (s) => about(s, (ticket) => s.scene.rules.look(ticket)),
   },
-  accept: {
+  takeOffered: {
     name: "accept_wait",
     record: true,
     input: ticketInput,
-    predict: (s) => about(s, (ticket) => s.scene.rules.accept(s.who, ticket)),
+    predict: (s) => about(s, (ticket) => s.scene.rules.takeOffered(s.who, ticket)),
   },
   leave: {
     name: "cancel_wait",

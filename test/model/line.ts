@@ -21,7 +21,8 @@ export class Line extends Tickets {
     const ticket = this.ticketFor(asker, asked);
     const priority = asked.priority ?? ticket?.priority ?? asker.priority;
     const inLine = { ...asker, priority, ticket };
-    const inTheWay = this.inTheWay(inLine, this.missing(asker, asked.wanted));
+    const missing = this.missing(asker, asked.wanted);
+    const inTheWay = this.inTheWay(inLine, missing);
     if (inTheWay.length === 0) {
       if (this.others(inLine, asked.wanted).some((each) => this.isBefore(each, inLine)))
         this.reached("passed one before it");
@@ -29,7 +30,9 @@ export class Line extends Tickets {
       if (ticket) this.granted(ticket, claims);
       return { claims };
     }
-    if (!asked.wait) throw this.taken(inTheWay);
+    // Who is in line already is told of those who hold it.
+    const held = ticket ? this.heldAgainst(asker, missing) : [];
+    if (!asked.wait) throw this.taken(held.length > 0 ? held : inTheWay);
     if (ticket) this.reached("asked again");
     return { ticket: ticket ?? this.enter(who, asked, inLine, seconds, refusedWith) };
   }
@@ -93,9 +96,10 @@ export class Line extends Tickets {
     return new Refusal("not_found");
   }
 
-  /** Its place in line: after those before it that want what collides. */
+  /** Its place in line: after those before it that want what overlaps, sharers too. */
   positionOf(ticket: Ticket): number {
-    return this.others(by(ticket), ticket.wanted).filter((other) => this.isBefore(other, by(ticket))).length + 1;
+    const whole = ticket.wanted.map((each) => ({ ...each, mode: "exclusive" as const }));
+    return this.others(by(ticket), whole).filter((other) => this.isBefore(other, by(ticket))).length + 1;
   }
 
   // Leaving it
@@ -111,7 +115,7 @@ export class Line extends Tickets {
     return ticket;
   }
 
-  accept(who: Who, ticket: Ticket): Ticket {
+  takeOffered(who: Who, ticket: Ticket): Ticket {
     if (ticket.session !== this.sessionOf(who)) throw new Refusal("forbidden");
     this.look(ticket);
     if (this.offered(ticket) && this.heldAgainst(by(ticket), ticket.wanted).length === 0) this.taking(ticket);

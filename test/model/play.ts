@@ -25,7 +25,6 @@ type Got = { answer: Answer<unknown> } | { refused: { code: string; details: Rec
 const STILL: ReadonlySet<string> = new Set(["pass", "reach", "restart"]);
 /** Of what the clock ended each call notices so much at least. */
 const NOTICED_BY_ONE = 4;
-
 /** One play: every step is done by the engine and by the model, and all that is answered and shown is compared. */
 export class Play {
   readonly #compare: Comparison;
@@ -191,10 +190,12 @@ export class Play {
       same([body.state, endsAtMs >= least && endsAtMs <= session.endsAtMs], ["open", true]);
     }
     expected.also?.(body);
-    if (!expected.tasks) return;
-    const shown = (expected.many ? body.tasks : [body.task ?? body]) as Shown[];
-    same(shown.length, expected.tasks.length);
-    for (const [at, snap] of expected.tasks.entries()) this.#compare.task(snap, shown[at] as Shown);
+    if (expected.tasks) {
+      const shown = (expected.many ? body.tasks : [body.task ?? body]) as Shown[];
+      same(shown.length, expected.tasks.length);
+      for (const [at, snap] of expected.tasks.entries()) this.#compare.task(snap, shown[at] as Shown);
+    }
+    if (expected.offer) this.#compare.offer(expected.offer, body as Body<"handoff_task">);
   }
 
   /** A session's heartbeat answers for each thing it holds and for each it lost (R9). */
@@ -258,11 +259,10 @@ export class Play {
   }
 
   async #compareQueue(): Promise<void> {
-    const [ready, claims] = await Promise.all([
-      this.#ask("list_tasks", { ready: true }),
-      this.#ask("list_claims", { kind: "task" }),
-    ]);
+    const asked = [this.#ask("list_claims", { kind: "task" }), this.#ask("list_handoffs", { whose: "all" })] as const;
+    const [ready, claims, offers] = await Promise.all([this.#ask("list_tasks", { ready: true }), ...asked]);
     same(ids(ready), ids(this.#rules.queue()));
+    same(ids(offers), ids(this.#rules.offers.filter((offer) => this.#rules.stands(offer))));
     const held = this.#rules.tasks.filter((task) => task.live);
     same(
       claims.map((claim) => [claim.lease_id, claim.remaining_ms]),

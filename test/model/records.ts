@@ -65,6 +65,8 @@ export interface Task {
   /** A part of it was given to others. */
   delegated: boolean;
   attempts: number;
+  /** How often it was handed on since it was claimed from the queue, or its holder reported progress (R39). */
+  hops: number;
   maxAttempts: number;
   /** Never `claimed`: that is whether a lease lives; nor `delegated`: that is whether it waits for a part of it. */
   status: Exclude<Status, "claimed" | "delegated">;

@@ -1,4 +1,4 @@
-import { Families } from "./families.js";
+import { Handoffs } from "./handoffs.js";
 import { type Proof, Refusal, type Task, type Who } from "./records.js";
 
 /**
@@ -6,7 +6,7 @@ import { type Proof, Refusal, type Task, type Who } from "./records.js";
  * cached. Time moves by `settle`, which does at once what the clock does (R1). A call that is refused throws a Refusal
  * and has changed nothing.
  */
-export class Rules extends Families {
+export class Rules extends Handoffs {
   // Ending
 
   cancel(who: Who, target: Task, proof: Proof): { task: Task; asked: boolean } {
@@ -101,6 +101,7 @@ export class Rules extends Families {
       delegated: false,
       ...input,
       attempts: 0,
+      hops: 0,
       status: "open",
       grants: [],
       live: null,

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import type { Body } from "../support/fresh-store.js";
+import type { Offer } from "./handoffs.js";
 import type { Grant, Refusal, Session, Task } from "./records.js";
 import type { Rules } from "./rules.js";
 import { leaseEndMs, openBlockers } from "./standing.js";
@@ -101,12 +102,23 @@ export class Comparison {
     this.#versions.set(task, { changes: task.changes, version });
   }
 
+  offer(offer: Offer, shown: Body<"handoff_task">): void {
+    offer.id ??= shown.id;
+    const { task, grant, to, note, by, granted } = offer;
+    same(
+      [shown.id, shown.task_id, shown.from_session_id, shown.to_agent_id, shown.to_session_id, shown.note],
+      [offer.id, task.id, grant.session.id, to.agent.id, to.session?.id ?? null, note ?? null],
+    );
+    same([shown.state, shown.fence], [offer.state, granted?.fence ?? null]);
+    if (by) same([shown.accepted_by_session_id, shown.lease_id], [by.id, granted?.id]);
+  }
+
   refusal(expected: Refusal, actual: { code: string; details: Record<string, unknown> }): void {
     const { reason, holder, inTheWay } = expected.extra;
     const shownHolder = actual.details.holder as Body<"list_claims">[number] | undefined;
     same([actual.code, reason && actual.details.reason], [expected.code, reason]);
     if (inTheWay && actual.details.conflicts) sameInTheWay(actual.details.conflicts, inTheWay);
-    if (expected.code !== "task_claimed" && expected.code !== "lease_lost") return;
+    if (!["task_claimed", "lease_lost", "handoff_taken"].includes(expected.code)) return;
     same(
       shownHolder && [shownHolder.lease_id, shownHolder.session_id, shownHolder.fence, shownHolder.expires_at],
       holder && [holder.id, holder.session.id, holder.fence, iso(leaseEndMs(holder))],

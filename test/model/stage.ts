@@ -28,6 +28,7 @@ const SWEPT = [
   "waits",
   "task_scopes",
   "scope_claims",
+  "handoffs",
   "dependencies",
   "comments",
   "links",

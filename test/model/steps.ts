@@ -64,6 +64,15 @@ const CALLS_OF_TASKS: Weighted<CallStep>[] = [
   call(1, "remove", { flag: flag(5) }),
   call(4, "depend", { others: others(9) }),
   call(3, "delegate", { priority, assign, text, others: others(2) }),
+  call(4, "offer", {
+    assign: some(9, fc.nat(3)),
+    parent: some(4, fc.nat(11)),
+    text,
+    seconds: some(5, fc.constantFrom(1, 30, 60, 86_400)),
+    flag: flag(8),
+  }),
+  call(4, "accept", { resume: some(2, fc.nat(3)), seconds: some(2, fc.constantFrom(30, 60, 29)), flag: flag(8) }),
+  call(1, "decline", { resume: some(3, fc.nat(3)), reason, flag: flag(5) }),
   call(2, "undepend", { others: others(9) }),
   call(3, "open", {
     seconds: some(7, fc.constantFrom(30, 40, 120, 900)),

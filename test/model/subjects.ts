@@ -1,6 +1,7 @@
 import type { OperationName } from "dibs/contract";
 import type { Expected } from "./expected.js";
 import type { Family } from "./families.js";
+import type { Offer } from "./handoffs.js";
 import type { Line } from "./line.js";
 import type { NamesShown } from "./names-shown.js";
 import type { Agent, Proof, Task, Who } from "./records.js";
@@ -58,6 +59,9 @@ export interface Subject {
   /** Tasks named beside it; undefined where none are. */
   readonly others: Task[] | undefined;
   readonly family: Family;
+  /** The offer that is answered, and whom one is for; chosen before calls of the same instant add to them. */
+  readonly offer?: Offer;
+  readonly to?: Offer["to"];
   /** For a task that is made. */
   readonly title: string;
 }
@@ -67,6 +71,10 @@ export interface CallKind {
   /** It needs no task to speak of. */
   readonly record?: true;
   readonly sessionless?: true;
+  /** Who calls, and about what, where chance alone would seldom meet the one who may. */
+  aims?(subject: Subject): Partial<Pick<Subject, "who" | "task" | "proof" | "offer" | "to">>;
+  /** Whether there is something that it could speak of. */
+  sense?(subject: Subject): boolean;
   input(subject: Subject): Record<string, unknown>;
   /** Where the rules leave open whether it is refused: with what it was. */
   predict(subject: Subject, refusedWith?: string): Expected;

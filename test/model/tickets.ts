@@ -146,7 +146,9 @@ export class Tickets extends ScopedTasks {
   override inTheWay(asked: Asker & { ticket?: Ticket | null }, wanted: readonly Wanted[]): (Claim | Ticket)[] {
     const asker: InLine = { ticket: null, ...asked };
     const hard = this.hardInTheWay(asker, wanted);
-    const own = this.tickets.filter((ticket) => ticket.session === asker.session && this.inLine(ticket));
+    // Who is in line already passes whoever is behind it; a newcomer doesn't pass those whom it waits for.
+    const mine = (ticket: Ticket) => ticket.session === asker.session && this.inLine(ticket);
+    const own = asker.ticket ? [] : this.tickets.filter(mine);
     const before = this.others(asker, wanted).filter((ticket) => {
       if (this.offered(ticket)) return false;
       if (own.length > 0 && this.reachHard(own, ticket.session)) return true;

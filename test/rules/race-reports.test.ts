@@ -7,7 +7,7 @@ import { ServerProcess } from "../support/server-process.js";
 
 /**
  * Field reports of kind "race": C01 (over HTTP), C06 (5), C10, C32 (4). Others stand where their rule does: C01 and C02 in
- * why.test.ts, C04 in test/race, C06 and C08 with the waitlist.
+ * why.test.ts, C04 in test/race, C06 and C08 in waits.test.ts.
  */
 
 test(

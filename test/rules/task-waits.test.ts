@@ -60,6 +60,14 @@ describe("tasks and the line (R16)", () => {
     expect(await fresh.ask("list_waits", {}, ben)).toMatchObject([{ agent_name: "ben", state: "waiting" }]);
   });
 
+  test("a task that others pass over because of a ticket is free for the one who has that ticket", async () => {
+    await claim(ann, ["path:a"]);
+    const { id } = await fresh.task({ scopes: ["path:b"] });
+    await wait(ben, ["path:a", "path:b"]);
+    expect(await fresh.next(cat)).toBeNull();
+    expect(await fresh.next(ben)).toMatchObject({ id });
+  });
+
   test("an urgent task is before a request that was asked a moment ago", async () => {
     await claim(ann, ["path:a"]);
     const { id } = await fresh.task({ scopes: ["path:b"], priority: 4 });

@@ -155,6 +155,33 @@ describe("waiting in line (R35, R36)", () => {
     expect(await line()).toEqual(["cat offered"]);
   });
 
+  test("C08: a stream of sharers keeps nobody out: they are queued behind the one who wants it alone, and served together", async () => {
+    await claim(ann, ["path:docs"], { mode: "shared" });
+    const alone = await wait(ben, ["path:docs"]);
+    const readers: Actor[] = [];
+    for (let nth = 2; nth <= 8; nth += 1) {
+      fresh.time.pass(2_000);
+      const reader = await fresh.worker(`reader-${nth}`);
+      readers.push(reader);
+      expect((await claim(reader, ["path:docs"], { mode: "shared", wait: true })).position).toBe(nth);
+    }
+    await claim(ann, ["path:docs"], { mode: "shared" });
+    await fresh.ask("release_scopes", { all: true }, ann);
+    await accept(alone, ben);
+    await release(ben, "path:docs");
+    expect(await line()).toEqual(readers.map(({ name }) => `${name} offered`));
+    for (const reader of readers) await claim(reader, ["path:docs"], { mode: "shared" });
+    expect(await held()).toEqual(readers.map(({ name }) => `path:docs ${name}`));
+  });
+
+  test("one who waits by two tickets is offered both, though they overlap", async () => {
+    await claim(ann, ["path:a"]);
+    await wait(ben, ["path:a"]);
+    await wait(ben, ["path:a/b", "port:1"]);
+    await release(ann, "path:a");
+    expect(await line()).toEqual(["ben offered", "ben offered"]);
+  });
+
   test("shared waiters are offered together", async () => {
     await claim(ann, ["path:a"]);
     await wait(ben, ["path:a"], { mode: "shared" });
@@ -208,7 +235,7 @@ describe("waiting in line (R35, R36)", () => {
 });
 
 describe("who would wait for each other (R37)", () => {
-  test("is refused by the cycle, spelled out, over any number", async () => {
+  test("C06: is refused by the cycle, spelled out, over any number", async () => {
     await claim(ann, ["path:a"]);
     await claim(ben, ["path:b"]);
     await claim(cat, ["port:1"]);

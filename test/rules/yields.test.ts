@@ -33,7 +33,7 @@ describe("asking a holder to yield (R38)", () => {
     expect(await ask(ben, id)).toEqual(asked);
     const { notices } = await fresh.ask("heartbeat_session", { session_id: ann.sessionId }, ann);
     expect(notices).toMatchObject([{ type: "yield.requested", data: { yield_id: asked.id, reason: "two lines" } }]);
-    expect(notices[0]?.message).toContain("ben asks you to yield path:src: two lines");
+    expect(notices[0]?.message).toContain('ben asks you to yield path:src ("two lines")');
     expect((await fresh.refusal("request_yield", { claim_id: id }, ben)).code).toBe("reason_required");
     expect((await fresh.refusal("request_yield", { claim_id: id, reason: "x" }, ann)).code).toBe("invalid_input");
     expect(await fresh.ask("list_yields", { open: true, holder_session_id: ann.sessionId }, ben)).toMatchObject([
@@ -149,7 +149,7 @@ test("the story of waiting: a holder, an exclusive waiter, shared ones behind it
     { scopes: ["path:src/login"], mode: "shared", intent: "read", wait: true },
     mortal,
   );
-  expect([shared.position, dead.position]).toEqual([2, 2]);
+  expect([shared.position, dead.position]).toEqual([2, 3]);
   // eve holds docs and waits for src; ann, who would wait for docs, is told of the cycle and waits for nothing.
   await claim(eve, "path:docs", { ttl_seconds: 3600 });
   const wide = await wait(eve, "path:src/db");

@@ -27,10 +27,16 @@ export interface EventLine {
   readonly data: string;
 }
 
+interface Lease {
+  readonly lease_id?: string;
+  readonly fence?: number;
+}
+
 /** What each event of a task leaves it as. */
 const AFTER: Readonly<Record<string, string>> = {
   "task.created": "open",
   "task.claimed": "claimed",
+  "task.handed_off": "claimed",
   "task.released": "open",
   "task.delegated": "open",
   "lease.expired": "open",
@@ -97,8 +103,13 @@ function brokenTask(task: TaskLine, events: readonly EventLine[]): string[] {
   let fence = 0;
   let live: string | null = null;
   for (const { type, data } of events) {
-    const { lease_id: lease, fence: given } = JSON.parse(data) as { lease_id?: string; fence?: number };
-    if (type === "task.claimed") {
+    const said = JSON.parse(data) as Lease & { to?: Lease };
+    const { lease_id: lease, fence: given } = type === "task.handed_off" ? (said.to ?? {}) : said;
+    if (type === "task.handed_off") {
+      if (said.lease_id !== live) say(`was handed over under ${said.lease_id} while ${live} lived`);
+      live = null;
+    }
+    if (type === "task.claimed" || type === "task.handed_off") {
       if (live !== null) say(`lease ${lease} was granted while ${live} lived`);
       if (given !== fence + 1) say(`fence ${given} came after ${fence}`);
       fence = given ?? fence;

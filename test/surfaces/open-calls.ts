@@ -37,6 +37,7 @@ export function required(operation: OperationName): Fields {
     heartbeat_scopes: { scopes: ["path:x"] },
     release_scopes: { scopes: ["path:x"] },
     check_scope: { scope: "path:x" },
+    set_scope_capacity: { scope: "port:1", capacity: 2 },
     list_scope_history: { scope: "path:x" },
     list_dependencies: { which: "blockers" },
     judge_task: { verdict: "pass" },

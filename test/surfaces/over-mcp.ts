@@ -28,6 +28,7 @@ const itsFields = (data: Data) => ({ ...(data.session as Fields), ...(data.items
 
 const SAID: Partial<Record<OperationName, Said>> = {
   claim_next_task: { tool: "claim_task", record: (data) => data },
+  accept_handoff: { tool: "claim_task", record: (data) => data },
   claim_task: { tool: "claim_task", record: (data) => data },
   heartbeat_task: { tool: "heartbeat_task", record: theTask },
   release_task: { tool: "release_task", record: theTask },

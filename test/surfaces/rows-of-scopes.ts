@@ -94,6 +94,43 @@ export const rowsOfScopes: readonly Row[] = [
     ],
   },
   {
+    does: "gives a flat scope places (R32)",
+    operation: "set_scope_capacity",
+    as: "lead",
+    given: async (at) => {
+      await at.ann.dibs.claimScopes({ scopes: ["slot:gpu"], project_id: at.project, intent: "train" });
+      return { input: { scope: "slot:gpu", capacity: 3, project_id: at.project } };
+    },
+    answers: { scope: "slot:gpu", capacity: 3, taken: 1, free: 2 },
+    leaves: async (at) => {
+      const { free } = await at.bob.dibs.checkScope({ scope: "slot:gpu", project_id: at.project });
+      expect(free).toBe(true);
+    },
+  },
+  {
+    does: "refuses places for what is no flat name",
+    operation: "set_scope_capacity",
+    as: "lead",
+    given: (at) => ({ input: { scope: "slot:*", capacity: 3, project_id: at.project } }),
+    refused: { code: "invalid_input", fields: [{ field: "scope" }] },
+  },
+  {
+    does: "leaves the places of scopes to coordinators (R46)",
+    operation: "set_scope_capacity",
+    given: (at) => ({ input: { scope: "slot:gpu", capacity: 3, project_id: at.project } }),
+    refused: { code: "forbidden" },
+    about: "roles",
+  },
+  {
+    does: "lists the scopes that have places",
+    operation: "list_scope_capacities",
+    given: async (at) => {
+      await at.lead.dibs.setScopeCapacity({ scope: "slot:gpu", capacity: 2, project_id: at.project });
+      return { input: { project_id: at.project } };
+    },
+    answers: [{ scope: "slot:gpu", capacity: 2, taken: 0, free: 2 }],
+  },
+  {
     does: "passes over a task whose scopes aren't free, and says so (R16)",
     operation: "claim_next_task",
     given: async (at) => {

@@ -64,6 +64,25 @@ export const rowsOfWaits: readonly Row[] = [
     answers: [{ agent_name: "ann", state: "waiting", position: 1, intent: "rewrite the login" }],
   },
   {
+    does: "tells who does what, where, in which state (R53)",
+    operation: "get_presence",
+    given: async (at) => {
+      await waiting(at);
+      const { id } = await at.task({ content: "Fix the login" });
+      await at.ann.dibs.claimTask({ task_id: id });
+      await at.ann.dibs.setTaskState({ task_id: id, state: "waiting_input", detail: "which key?" });
+      return { input: { session_id: at.ann.sessionId } };
+    },
+    answers: [
+      {
+        agent_name: "ann",
+        tasks: [{ content: "Fix the login", state: "waiting_input", state_detail: "which key?" }],
+        claims: [],
+        waits: [{ scopes: [{ scope: "path:src/auth" }], state: "waiting", position: 1 }],
+      },
+    ],
+  },
+  {
     does: "tells where a ticket is in line, and who is in its way",
     operation: "get_wait",
     given: async (at) => ({ input: { ticket: (await waiting(at)).ticket } }),

@@ -9,6 +9,7 @@ import { rowsOfClaims } from "./rows-of-claims.js";
 import { rowsOfDelegations } from "./rows-of-delegations.js";
 import { rowsOfDependencies } from "./rows-of-dependencies.js";
 import { rowsOfEvidence } from "./rows-of-evidence.js";
+import { rowsOfHandoffs } from "./rows-of-handoffs.js";
 import { rowsOfHistory } from "./rows-of-history.js";
 import { rowsOfHolders } from "./rows-of-holders.js";
 import { rowsOfPeople } from "./rows-of-people.js";
@@ -31,6 +32,7 @@ const ROWS = [
   ...rowsOfDelegations,
   ...rowsOfPlans,
   ...rowsOfScopes,
+  ...rowsOfHandoffs,
   ...rowsOfWaits,
   ...rowsOfSessions,
   ...rowsOfHistory,

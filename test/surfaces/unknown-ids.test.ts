@@ -19,14 +19,16 @@ describe("what is not there", () => {
   const naming: { operation: OperationName; field: string; input: Fields }[] = operationList.flatMap((operation) =>
     Object.keys(operation.input.shape)
       .filter((field) =>
-        /^(task_id|agent_id|session_id|recurrence_id|project_id|assigned_to|assigned_to_agent_id)$/.test(field),
+        /^(task_id|agent_id|session_id|recurrence_id|project_id|assigned_to|assigned_to_agent_id|to_agent_id|to_session_id|claim_id|handoff_id)$/.test(
+          field,
+        ),
       )
       .map((field) => {
         const name = operation.name as OperationName;
         return { operation: name, field, input: { ...pathOf(operation, UNKNOWN), ...required(name) } };
       }),
   );
-  /** The same five things of another workspace. */
+  /** The same things of another workspace. */
   let theirs: Readonly<Record<string, string>>;
   beforeAll(async () => {
     const { dibs: stranger } = await world.stranger();
@@ -35,7 +37,13 @@ describe("what is not there", () => {
     await session.claimTask({ task_id: task.id });
     const { id: agent } = await stranger.getMe();
     const recurrence = await stranger.createRecurrence({ name: "theirs", content: "x", cron: "@yearly" });
+    const { claims } = await session.claimScopes({ scopes: ["path:theirs"], intent: "x" });
+    const { id: handoff } = await session.handoffTask({ task_id: task.id, to_agent_id: agent });
     theirs = {
+      claim_id: claims[0]?.id ?? "",
+      handoff_id: handoff,
+      to_agent_id: agent,
+      to_session_id: session.record.id,
       task_id: task.id,
       project_id: task.project_id,
       session_id: session.record.id,

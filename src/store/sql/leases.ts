@@ -28,6 +28,7 @@ export function leaseVerbs(db: Db): LeaseVerbs {
     duty: (name) => db.get<Duty>("SELECT * FROM duties WHERE name = ?", name),
     takeDuty: (name, holder, untilMs, nowMs) =>
       after(db.run(TAKE_DUTY, name, holder, untilMs, nowMs), (rows) => rows === 1),
+    transfer: (row, nowMs, becomes) => writeTask(db, row, becomes, live(row, nowMs)),
     renew: (row, nowMs, becomes) => writeTask(db, row, becomes, live(row, nowMs)),
     end: (row, how, becomes) => writeTask(db, row, becomes, how.live ? live(row, how.nowMs) : held(row)),
     async liftFences(by) {

@@ -55,6 +55,18 @@ export function noteVerbs(db: Db, noticeWritesBefore: number): NoteVerbs {
         ),
         (row) => row?.n ?? 0,
       ),
+    dropNotices(sessionIds, type, handoffId) {
+      noticeWrites += 1;
+      return done(
+        db.run(
+          `DELETE FROM notices WHERE session_id IN (${db.dialect.textsOf}) AND type = ?
+           AND ${db.dialect.field("data", "handoff_id")} = ?`,
+          JSON.stringify(sessionIds),
+          type,
+          handoffId,
+        ),
+      );
+    },
     ackNotices(sessionId, ids) {
       noticeWrites += 1;
       return db.run(
@@ -63,6 +75,13 @@ export function noteVerbs(db: Db, noticeWritesBefore: number): NoteVerbs {
         JSON.stringify(ids),
       );
     },
+    ...firstAnswers(db),
+  };
+}
+
+/** What was answered to idempotency keys. */
+function firstAnswers(db: Db): Pick<NoteVerbs, "remembered" | "rememberedOf" | "remember" | "forgetBefore"> {
+  return {
     remembered: (scope, sinceMs) =>
       db.get("SELECT scope, body_hash, answer FROM remembered WHERE scope = ? AND at > ?", scope, sinceMs),
     rememberedOf: (scopes, sinceMs) =>

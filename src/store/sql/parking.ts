@@ -1,6 +1,7 @@
 import { QUEUE } from "../../core/rows.js";
 import type { DeclaringRow, PassedOver, ScopeVerbs } from "../../core/scope-rows.js";
 import type { SqlValue } from "../driver.js";
+import { BESIDE } from "./capacities.js";
 import type { Db } from "./db.js";
 
 const DECLARED = ["task_seq", "place", "namespace", "scope", "kind", "key", "index_key", "mode"] as const;
@@ -17,11 +18,11 @@ export function parking(db: Db): Pick<ScopeVerbs, Parking> {
     await db.run(`UPDATE task_labels SET queue = ${queue} WHERE seq IN (${numbersOf})`, seqs);
     for (const { id } of rows) db.kept.drop(id);
   };
-  const wake = async (claims: string, value: SqlValue) => {
+  const wake = async (claims: string, ...values: SqlValue[]) => {
     const rows = await db.all<{ seq: number; id: string }>(
       `SELECT t.seq, t.id FROM tasks t WHERE t.parked_by IN (${claims}) AND t.status = 'open'
        AND t.queue = ${QUEUE.sleeping} ORDER BY t.seq ${db.locks ? "FOR UPDATE OF t" : ""}`,
-      value,
+      ...values,
     );
     await move(rows, "wakes_at = NULL, parked_by = NULL", QUEUE.ready);
     return rows.length;
@@ -57,8 +58,12 @@ export function parking(db: Db): Pick<ScopeVerbs, Parking> {
       await move(rows, `${sleeps}, passed_since = coalesce(passed_since, ${nowMs})`, QUEUE.sleeping);
       return true;
     },
-    unpark: (claimSeqs) => wake(numbersOf, JSON.stringify(claimSeqs)),
-    unparkBehind: (taskId) => wake("SELECT c.seq FROM scope_claims c WHERE c.task_id = ?", taskId),
+    unpark(claimSeqs) {
+      const seqs = JSON.stringify(claimSeqs);
+      return wake(`${numbersOf} UNION ${BESIDE(`c.seq IN (${numbersOf})`)}`, seqs, seqs);
+    },
+    unparkBehind: (taskId) =>
+      wake(`SELECT c.seq FROM scope_claims c WHERE c.task_id = ? UNION ${BESIDE("c.task_id = ?")}`, taskId, taskId),
     ...passedOver(db),
   };
 }

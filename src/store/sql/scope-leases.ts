@@ -17,6 +17,7 @@ const COLUMNS = [
   "holder_session",
   "intent",
   "nested",
+  "hops",
   "fence",
   "claimed_at",
   "lease_seconds",
@@ -42,12 +43,13 @@ export function scopeLeaseVerbs(db: Db): ScopeLeaseVerbs {
     renewScope: (row, nowMs, becomes) =>
       after(
         db.run(
-          `UPDATE scope_claims SET mode = ?, nested = ?, intent = ?, lease_seconds = ?, lease_until = ?
+          `UPDATE scope_claims SET mode = ?, nested = ?, hops = ?, intent = ?, lease_seconds = ?, lease_until = ?
            WHERE seq = ? AND ended_at IS NULL AND (task_id IS NOT NULL OR lease_until > ?)
            AND EXISTS (SELECT 1 FROM sessions s WHERE s.id = holder_session AND s.state = 'open'
              AND (s.expires_at IS NULL OR s.expires_at > ?))`,
           becomes.mode,
           becomes.nested,
+          becomes.hops,
           becomes.intent,
           becomes.lease_seconds,
           becomes.lease_until,

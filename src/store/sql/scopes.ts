@@ -2,7 +2,8 @@ import type { ScopeKey } from "../../contract/scope.js";
 import { indexKey } from "../../core/scope-keys.js";
 import type { ScopeClaimRow, ScopeVerbs } from "../../core/scope-rows.js";
 import type { SqlValue } from "../driver.js";
-import { after, type Db } from "./db.js";
+import { capacities } from "./capacities.js";
+import { after, type Db, done } from "./db.js";
 import { parking } from "./parking.js";
 
 const HELD = `SELECT c.*, a.name AS agent_name, s.implicit, s.client, s.branch, s.expires_at AS session_expires_at,
@@ -15,12 +16,14 @@ const LIVE = `c.ended_at IS NULL AND s.state = 'open' AND (s.expires_at IS NULL 
   AND (c.lease_until > ? OR (c.task_id IS NOT NULL AND t.status = 'claimed' AND t.lease_id = c.task_lease
     AND t.lease_until > ?))`;
 
-/** Kind of the advisory lock on a namespace; 1 to 3 are the events' and the dependencies'. */
+/** Kind of the advisory lock on the names of a workspace; 1 to 3 are the events' and the dependencies'. */
 const NAMES_LOCK = 4;
 
 /** What is held of names. Two index steps find what may overlap: keys by equality, and one range. */
 export function scopeVerbs(db: Db): ScopeVerbs {
   const { textsOf, numbersOf } = db.dialect;
+  // Verbs of a database where others write are made for one transaction, which holds its locks to the end.
+  const alone = new Set<string>();
   const all = (where: string, ...params: SqlValue[]) =>
     db.all<ScopeClaimRow>(`${HELD} WHERE ${where} ORDER BY c.seq`, ...params);
   // Rows to be changed: locked first where nodes write at once, and read by a statement behind the lock.
@@ -29,10 +32,11 @@ export function scopeVerbs(db: Db): ScopeVerbs {
     return all(where, ...params);
   };
   return {
-    async alone(namespaces) {
+    alone(workspaceId) {
       const { lock } = db.dialect;
-      if (!db.locks || !lock) return;
-      for (const namespace of [...new Set(namespaces)].sort()) await db.get(lock(NAMES_LOCK), namespace);
+      if (!db.locks || !lock || alone.has(workspaceId)) return;
+      alone.add(workspaceId);
+      return done(db.get(lock(NAMES_LOCK), workspaceId));
     },
     ...settling(db),
     near: (namespace, { at, from, below }) =>
@@ -52,12 +56,14 @@ export function scopeVerbs(db: Db): ScopeVerbs {
     byIds: (workspaceId, ids) => own(`c.workspace_id = ? AND c.id IN (${textsOf})`, workspaceId, JSON.stringify(ids)),
     locked: (seqs) => own(`c.seq IN (${numbersOf})`, JSON.stringify(seqs)),
     ofSession: (sessionId) => own("c.holder_session = ? AND c.ended_at IS NULL AND c.task_id IS NULL", sessionId),
+    heldBySessions: (ids) => all(`c.holder_session IN (${textsOf}) AND c.ended_at IS NULL`, JSON.stringify(ids)),
     ofAgent: (agentId) => own("c.holder_agent = ? AND c.ended_at IS NULL AND c.task_id IS NULL", agentId),
     all: (limit) =>
       db.all<ScopeClaimRow>(`${HELD} WHERE c.ended_at IS NULL AND c.task_id IS NULL ORDER BY c.seq LIMIT ${limit}`),
     ofTask: (task) => own("c.task_id = ? AND c.ended_at IS NULL", task.id),
     ...listing(db),
     ...parking(db),
+    ...capacities(db),
     due: (nowMs, limit) =>
       db.all<ScopeClaimRow>(
         `${HELD} WHERE c.seq IN (SELECT q.seq FROM scope_claims q

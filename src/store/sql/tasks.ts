@@ -76,6 +76,7 @@ const COLUMNS = new Set([
   "open_blockers",
   "state",
   "lapsed",
+  "hops",
   "lease_until",
   "lease_id",
   "fence",

@@ -7,6 +7,7 @@ import { dependencyVerbs } from "./dependencies.js";
 import { dumpVerbs } from "./dump.js";
 import { eventVerbs } from "./events.js";
 import { familyVerbs } from "./families.js";
+import { handoffVerbs } from "./handoffs.js";
 import { headVerbs } from "./heads.js";
 import { leaseVerbs } from "./leases.js";
 import { noteVerbs } from "./notes.js";
@@ -38,6 +39,7 @@ export type Verbs = Pick<
   | "notes"
   | "events"
   | "recurrences"
+  | "handoffs"
   | "repositories"
   | "waits"
 >;
@@ -61,6 +63,7 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     notes: noteVerbs(db, noticeWrites),
     events: eventVerbs(db),
     recurrences: recurrenceVerbs(db),
+    handoffs: handoffVerbs(db),
     repositories: repositoryVerbs(db),
     waits: waitVerbs(db),
   };

@@ -51,8 +51,6 @@ const WAIT = `SELECT w.*, a.name AS agent_name, s.implicit, s.client, s.branch,
   FROM waits w LEFT JOIN sessions s ON s.id = w.session_id LEFT JOIN agents a ON a.id = w.agent_id
   LEFT JOIN tasks t ON t.id = w.task_id`;
 const ANY = "SELECT 1 AS x FROM waits WHERE ended_at IS NULL LIMIT 1";
-/** Kind of the advisory lock on a workspace's lines; 1 to 4 are the events', the dependencies' and the names'. */
-const LINE_LOCK = 5;
 
 /** Who waits for names, and what they asked of who holds them. */
 export function waitVerbs(db: Db): WaitVerbs {
@@ -63,7 +61,6 @@ export function waitVerbs(db: Db): WaitVerbs {
     get any() {
       return after(db.get(ANY), (row) => row !== undefined);
     },
-    alone: (workspaceId) => db.dialect.lock && done(db.get(db.dialect.lock(LINE_LOCK), workspaceId)),
     async add(row, names) {
       const seq = await db.insert("waits", COLUMNS, row);
       for (const [place, { namespace, index_key }] of names.entries())

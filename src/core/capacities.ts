@@ -1,0 +1,64 @@
+import type { z } from "zod";
+import { invalidInput } from "../contract/errors.js";
+import type { Operations } from "../contract/operations.js";
+import type { Context, Handler } from "./context.js";
+import { cursorAfter, pageOf } from "./cursor.js";
+import { record } from "./events.js";
+import { freeUp } from "./line.js";
+import { projectOf } from "./projects.js";
+import { isLive } from "./scope-conflicts.js";
+import { namespaceOf, nearTo, scopeOf } from "./scope-names.js";
+import { hasPlaces, placesTaken } from "./scope-places.js";
+import type { CapacityRow, ScopeClaimRow } from "./scope-rows.js";
+
+type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
+
+/** So many sessions may hold a flat scope at once; 1, as of any other, where nobody says otherwise (R32). */
+export const set_scope_capacity: Handler<Input<"set_scope_capacity">> = async (context, input) => {
+  const project = await projectOf(context, input.project_id);
+  const scope = scopeOf(context, input.scope, project);
+  if (!hasPlaces(scope))
+    throw invalidInput("scope", "must be one name of a flat kind, as slot:gpu; trees and patterns have no places");
+  const namespace = namespaceOf(context, scope, project);
+  const { tx, workspaceId } = context;
+  await tx.scopes.alone(workspaceId);
+  const [before] = await tx.scopes.capacities([{ namespace, key: scope.key }]);
+  const { capacity } = input;
+  const named = { namespace, scope: scope.text, kind: scope.kind.name, key: scope.key };
+  const row = { workspace_id: workspaceId, project_id: project.id, ...named, capacity };
+  const holders = await holdersOf(context, row);
+  const was = before?.capacity ?? 1;
+  if (was !== capacity) {
+    await tx.scopes.setCapacity(row);
+    await record(context, "scope.capacity_changed", { project_id: project.id }, { scope: scope.text, capacity, was });
+    // What sleeps because of its holders, or waits in line, may have a place now.
+    if (capacity > was && (await tx.scopes.unpark(holders.map(({ seq }) => seq))) > 0) context.heads.spoil();
+    if (capacity > was) {
+      freeUp(tx, row, [row]);
+      context.woke();
+    }
+  }
+  return { body: view(row, holders) };
+};
+
+function view({ project_id, scope, capacity }: CapacityRow, holders: readonly ScopeClaimRow[]) {
+  const taken = placesTaken(holders);
+  return { project_id, scope, capacity, taken, free: Math.max(0, capacity - taken) };
+}
+
+/** Who holds that very name alone, as it is now. */
+async function holdersOf(context: Context, row: Pick<CapacityRow, "namespace" | "key">): Promise<ScopeClaimRow[]> {
+  const near = await context.tx.scopes.near(row.namespace, nearTo(row));
+  return near
+    .filter(({ key, mode }) => key === row.key && mode === "exclusive")
+    .filter((each) => isLive(each, context.nowMs));
+}
+
+export const list_scope_capacities: Handler<Input<"list_scope_capacities">> = async (context, input) => {
+  const page = pageOf("capacities", input);
+  const projectId = input.project_id === undefined ? null : (await projectOf(context, input.project_id)).id;
+  const rows = await context.tx.scopes.listCapacities(context.workspaceId, projectId, page);
+  const body = [];
+  for (const row of rows) body.push(view(row, await holdersOf(context, row)));
+  return { body, ...cursorAfter("capacities", rows, page, (row) => [row.seq]) };
+};

@@ -1,0 +1,254 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { type Actor, FreshStore, type Input } from "../support/fresh-store.js";
+
+let fresh: FreshStore;
+let ann: Actor;
+let ben: Actor;
+let cat: Actor;
+beforeEach(async () => {
+  fresh = await FreshStore.open();
+  ann = await fresh.worker("ann");
+  ben = await fresh.worker("ben");
+  cat = await fresh.worker("cat");
+});
+
+type Scopes = Input<"claim_scopes">["scopes"];
+const places = (capacity: number, scope = "slot:gpu") =>
+  fresh.ask("set_scope_capacity", { scope, capacity }, fresh.root);
+const claim = (as: Actor, scopes: Scopes = ["slot:gpu"], more: object = {}) =>
+  fresh.ask("claim_scopes", { scopes, intent: "train", ...more }, as);
+const refused = (as: Actor, scopes: Scopes = ["slot:gpu"], more: object = {}) =>
+  fresh.refusal("claim_scopes", { scopes, intent: "train", ...more }, as);
+const isFree = async (as: Actor, scope = "slot:gpu", more: object = {}) =>
+  (await fresh.ask("check_scope", { scope, ...more }, as)).free;
+const release = (as: Actor) => fresh.ask("release_scopes", { all: true }, as);
+
+describe("a flat scope with places (R32)", () => {
+  test("is held by so many at once, each for itself, with fences of their own; the next is told who they are", async () => {
+    await places(2);
+    const [first, second] = [await claim(ann), await claim(ben)];
+    expect(second.claims[0]?.fence).toBeGreaterThan(first.claims[0]?.fence ?? 0);
+    expect(await isFree(cat)).toBe(false);
+    expect(await refused(cat)).toMatchObject({
+      code: "scope_conflict",
+      conflicts: [
+        { requested: "slot:gpu", holder: { agent_name: "ann" }, reason: "all 2 places are taken" },
+        { holder: { agent_name: "ben" } },
+      ],
+    });
+    // Asking again is a renewal, and takes no place.
+    await claim(ann);
+    await release(ben);
+    expect(await isFree(cat)).toBe(true);
+    await claim(cat);
+    expect(await fresh.ask("list_scope_capacities", {}, cat)).toMatchObject([
+      { scope: "slot:gpu", capacity: 2, taken: 2, free: 0 },
+    ]);
+  });
+
+  test("frees a place at the instant a lease ends", async () => {
+    await places(2);
+    await claim(ann, ["slot:gpu"], { ttl_seconds: 30 });
+    await claim(ben);
+    fresh.time.pass(29_999);
+    expect(await isFree(cat)).toBe(false);
+    fresh.time.pass(1);
+    expect(await isFree(cat)).toBe(true);
+    await claim(cat);
+  });
+
+  test("is one thing to patterns and to those who share it: they conflict with every holder", async () => {
+    await places(3);
+    await claim(ann);
+    expect((await refused(ben, ["slot:*"])).code).toBe("scope_conflict");
+    expect((await refused(ben, ["slot:gpu"], { mode: "shared" })).code).toBe("scope_conflict");
+    await release(ann);
+    await claim(ben, ["slot:*"]);
+    expect(await refused(cat)).toMatchObject({ conflicts: [{ holder: { scope: "slot:*" }, reason: "they overlap" }] });
+    await release(ben);
+    await claim(ben, ["slot:gpu"], { mode: "shared" });
+    expect((await refused(cat)).code).toBe("scope_conflict");
+  });
+
+  test("with fewer places than holders leaves them alone and lets nobody in; with one it is as any other", async () => {
+    await places(3);
+    for (const as of [ann, ben]) await claim(as);
+    expect(await places(1)).toEqual({
+      project_id: expect.any(String),
+      scope: "slot:gpu",
+      capacity: 1,
+      taken: 2,
+      free: 0,
+    });
+    expect(await fresh.ask("list_scope_capacities", {}, cat)).toEqual([]);
+    await fresh.ask("heartbeat_scopes", { all: true }, ann);
+    await release(ann);
+    expect(await refused(cat)).toMatchObject({ conflicts: [{ holder: { agent_name: "ben" }, reason: "it is held" }] });
+    await release(ben);
+    await claim(cat);
+    expect(await isFree(ann)).toBe(false);
+  });
+
+  test("is a matter of its project, or of the workspace for kinds that projects share", async () => {
+    await fresh.ask("create_project", { key: "other" }, fresh.root);
+    await places(2);
+    await places(2, "port:3000");
+    await claim(ann, ["slot:gpu"], { project_id: "other" });
+    expect(await isFree(ben, "slot:gpu", { project_id: "other" })).toBe(false);
+    await claim(ann, ["port:3000"]);
+    await claim(ben, ["port:3000"], { project_id: "other" });
+    expect((await refused(cat, ["port:3000"])).code).toBe("scope_conflict");
+    const other = await fresh.ask("list_scope_capacities", { project_id: "other" }, cat);
+    expect(other.map(({ scope }) => scope)).toEqual(["port:3000"]);
+  });
+
+  test("is given no places where it is a tree, a pattern, or nobody may", async () => {
+    for (const scope of ["path:src", "slot:*", "slot:g*u", "db:main"])
+      expect(await fresh.refusal("set_scope_capacity", { scope, capacity: 2 }, fresh.root), scope).toMatchObject({
+        code: "invalid_input",
+        fields: [{ field: "scope" }],
+      });
+    expect((await fresh.refusal("set_scope_capacity", { scope: "slot:a", capacity: 2 }, ann)).code).toBe("forbidden");
+    for (const capacity of [0, 1001, 1.5])
+      expect((await fresh.refusal("set_scope_capacity", { scope: "slot:a", capacity }, fresh.root)).code).toBe(
+        "invalid_input",
+      );
+  });
+
+  test("goes from hand to hand, and takes no second place for that (R39)", async () => {
+    await places(2);
+    const { claims } = await claim(ann);
+    await claim(ben);
+    const offer = { claim_id: claims[0]?.id as string, to_agent_id: cat.id };
+    const { id } = await fresh.ask("handoff_claim", offer, ann);
+    expect((await fresh.ask("accept_handoff", { handoff_id: id }, cat)).claim?.agent_name).toBe("cat");
+    expect((await refused(ann)).code).toBe("scope_conflict");
+  });
+});
+
+describe("tasks that want a place (R16)", () => {
+  const task = (content: string) => fresh.task({ content, scopes: ["slot:gpu"] });
+
+  test("are claimed while one is free, then passed over; any that is freed wakes one", async () => {
+    await places(2);
+    const ids = [];
+    for (const content of ["one", "two", "three"]) ids.push((await task(content)).id);
+    for (const as of [ann, ben]) await fresh.next(as);
+    expect(await fresh.ask("claim_next_task", {}, cat)).toMatchObject({ task: null, skipped: [{ id: ids[2] }] });
+    expect((await fresh.refusal("claim_task", { task_id: ids[2] as string }, cat)).code).toBe("scope_conflict");
+    expect(await fresh.ask("get_task_why", { task_id: ids[2] as string }, cat)).toMatchObject({ claimable: false });
+    await fresh.ask("complete_task", { task_id: ids[1] as string }, ben);
+    expect((await fresh.next(cat))?.id).toBe(ids[2]);
+  });
+
+  test.each([0, 1])("the end of holder %i wakes who sleeps because of either", async (nth) => {
+    await places(2);
+    const holders = [ann, ben];
+    await claim(ann, ["slot:gpu"], { ttl_seconds: 600 });
+    await claim(ben, ["slot:gpu"], { ttl_seconds: 900 });
+    const { id } = await task("waits");
+    expect(await fresh.next(cat)).toBeNull();
+    await release(holders[nth] as Actor);
+    expect((await fresh.next(cat))?.id).toBe(id);
+  });
+
+  test("and by the clock: also when the one it sleeps because of was renewed", async () => {
+    await places(2);
+    await claim(ann, ["slot:gpu"], { ttl_seconds: 60 });
+    await claim(ben, ["slot:gpu"], { ttl_seconds: 90 });
+    const { id } = await task("waits");
+    expect(await fresh.next(cat)).toBeNull();
+    await fresh.ask("heartbeat_scopes", { all: true, ttl_seconds: 600 }, ann);
+    fresh.time.pass(89_999);
+    expect(await fresh.next(cat)).toBeNull();
+    fresh.time.pass(1);
+    expect((await fresh.next(cat))?.id).toBe(id);
+  });
+
+  test("more places wake who sleeps, at once (R21)", async () => {
+    await claim(ann);
+    const { id } = await task("waits");
+    expect(await fresh.next(cat)).toBeNull();
+    await places(2);
+    expect((await fresh.next(cat))?.id).toBe(id);
+  });
+
+  test("of one session each take one; what it holds by itself shares the place of its task", async () => {
+    await places(2);
+    await claim(ann);
+    const [one, two] = [await task("one"), await task("two")];
+    await fresh.claim(one.id, ann);
+    expect(await fresh.ask("list_scope_capacities", {}, ann)).toMatchObject([{ taken: 1, free: 1 }]);
+    await fresh.claim(two.id, ann);
+    expect(await isFree(ben)).toBe(false);
+    const three = await task("three");
+    expect((await fresh.refusal("claim_task", { task_id: three.id }, ann)).code).toBe("scope_conflict");
+  });
+});
+
+describe("the line for a place (R35, R36)", () => {
+  const wait = async (as: Actor, scopes: Scopes = ["slot:gpu"]) =>
+    (await fresh.ask("claim_scopes", { scopes, intent: "train", wait: true }, as)).ticket as string;
+  const stateOf = async (as: Actor, ticket: string) => (await fresh.ask("get_wait", { ticket }, as)).state;
+  let dan: Actor;
+  beforeEach(async () => {
+    dan = await fresh.worker("dan");
+  });
+
+  test.each([0, 1])("whoever is first is offered what holder %i frees, and counts as one who has it", async (nth) => {
+    await places(2);
+    await claim(ann);
+    await claim(ben);
+    const ticket = await wait(cat);
+    expect(await stateOf(cat, ticket)).toBe("waiting");
+    await release([ann, ben][nth] as Actor);
+    expect(await stateOf(cat, ticket)).toBe("offered");
+    expect(await isFree(dan)).toBe(false);
+    expect(await refused(dan)).toMatchObject({
+      conflicts: expect.arrayContaining([expect.objectContaining({ reason: "it is offered to the first in line" })]),
+    });
+    await fresh.ask("accept_wait", { ticket }, cat);
+    expect(await fresh.ask("list_scope_capacities", {}, cat)).toMatchObject([{ taken: 2 }]);
+  });
+
+  test("more places are offered to it at once", async () => {
+    await places(2);
+    await claim(ann);
+    await claim(ben);
+    const [first, second] = [await wait(cat), await wait(dan)];
+    await places(3);
+    expect([await stateOf(cat, first), await stateOf(dan, second)]).toEqual(["offered", "waiting"]);
+    await places(5);
+    expect(await stateOf(dan, second)).toBe("offered");
+  });
+
+  test("two places at once are offered to two", async () => {
+    await places(2);
+    await claim(ann);
+    await claim(ben);
+    const [first, second] = [await wait(cat), await wait(dan)];
+    await places(4);
+    expect([await stateOf(cat, first), await stateOf(dan, second)]).toEqual(["offered", "offered"]);
+  });
+
+  test("who waits for more than the place takes one of them, not all", async () => {
+    await places(2);
+    await claim(ann, ["path:src"]);
+    await wait(cat, ["slot:gpu", "path:src"]);
+    await claim(ben);
+    expect(await refused(dan)).toMatchObject({
+      conflicts: expect.arrayContaining([expect.objectContaining({ reason: "somebody is before you in line" })]),
+    });
+  });
+
+  test("a handoff passes it by: what is handed over is free at no instant (R39)", async () => {
+    const { claims } = await claim(ann);
+    const ticket = await wait(cat);
+    const offer = { claim_id: claims[0]?.id as string, to_agent_id: ben.id };
+    const { id } = await fresh.ask("handoff_claim", offer, ann);
+    await fresh.ask("accept_handoff", { handoff_id: id }, ben);
+    expect(await stateOf(cat, ticket)).toBe("waiting");
+    await release(ben);
+    expect(await stateOf(cat, ticket)).toBe("offered");
+  });
+});
