@@ -159,6 +159,27 @@ describe("the page of a visitor who is signed in", () => {
     expect(here.complaints).toEqual([]);
   });
 
+  test("shows what is frozen, until it is lifted (R41)", async () => {
+    const hold = await admin.placeHold({ scope: "path:src/auth", reason: `the release ${HOSTILE}`, ttl_seconds: 600 });
+    const shown = page.getByRole("list", { name: "Frozen" }).getByRole("listitem");
+    await shown
+      .filter({ hasText: "path:src/auth" })
+      .filter({ hasText: /by admin:\s*the release/ })
+      .waitFor();
+    await admin.liftHold({ hold_id: hold.id });
+    await shown.waitFor({ state: "detached" });
+    expect(here.complaints).toEqual([]);
+  });
+
+  test("shows work that hasn't landed, until it has (R42)", async () => {
+    const work = await admin.declareUnlanded({ branch: "feat/login", scopes: ["path:src/auth"], intent: HOSTILE });
+    const shown = page.getByRole("region", { name: "Unlanded work" }).getByRole("listitem");
+    await shown.filter({ hasText: "feat/login" }).filter({ hasText: "path:src/auth" }).waitFor();
+    await admin.landUnlanded({ unlanded_id: work.id });
+    await shown.waitFor({ state: "detached" });
+    expect(here.complaints).toEqual([]);
+  });
+
   test("shows what agents write as text, whatever it looks like (C70, R60)", async () => {
     const task = await claimed(HOSTILE, 300);
     const waiting = await admin.createTask({

@@ -49,6 +49,8 @@ async function used(store: string): Promise<void> {
   await ask("dan", "claim_next_task", { lease_seconds: 3600 });
   await ask("ann", "set_scope_capacity", { scope: "slot:gpu", capacity: 2 });
   await ask("ann", "claim_scopes", { scopes: ["path:Docs/*.md"], mode: "shared", intent: "read them" });
+  await ask("ann", "place_hold", { scope: "path:frozen", reason: "moving house", ttl_seconds: 3600 });
+  await ask("ann", "declare_unlanded", { branch: "feat/x", scopes: ["path:Docs", "port:3000"] });
   const mine = { scopes: ["path:Docs"], intent: "write", wait: true };
   await ask("ben", "claim_scopes", mine);
   const [claim] = (await ask("ben", "list_claims", { kind: "path" })) as { id: string }[];

@@ -1,10 +1,12 @@
 // biome-ignore-all lint/a11y/noRedundantRoles: on a phone rows are laid out as blocks, which loses the implied roles.
 import { Countdown } from "./countdown.js";
 import { type ShownRow, useDepartures } from "./departures.js";
+import { HoldsList } from "./holds-list.js";
 import { Age, Moment } from "./moment.js";
 import { Command, Nothing, Panel } from "./panel.js";
 import { shortId } from "./short-id.js";
 import type { Snapshot } from "./snapshot.js";
+import { UnlandedList } from "./unlanded-list.js";
 
 const COLUMNS: readonly (readonly [name: string, width: string])[] = [
   ["Agent", "w-56 xl:w-72"],
@@ -24,6 +26,7 @@ export function ClaimsPanel({ snapshot, stale }: { snapshot: Snapshot; stale: bo
       stale={stale}
       className="md:max-lg:col-span-2 lg:row-span-2"
     >
+      <HoldsList snapshot={snapshot} />
       {rows.length === 0 ? (
         <NobodyHoldsAnything snapshot={snapshot} />
       ) : (
@@ -52,6 +55,7 @@ export function ClaimsPanel({ snapshot, stale }: { snapshot: Snapshot; stale: bo
           </tbody>
         </table>
       )}
+      <UnlandedList snapshot={snapshot} />
     </Panel>
   );
 }

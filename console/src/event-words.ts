@@ -38,6 +38,15 @@ const WORDS: Readonly<Record<string, readonly [verb: string, tone: Tone]>> = {
   "scope.capacity_changed": ["set how many may hold", "far"],
   "scope.claimed": ["claimed", "calm"],
   "scope.released": ["released", "faint"],
+  "hold.placed": ["froze", "late"],
+  "hold.lifted": ["lifted the hold on", "calm"],
+  "hold.expired": ["hold ended on", "faint"],
+  "unlanded.declared": ["has unlanded work on", "far"],
+  "unlanded.offered": ["offers to hand over", "faint"],
+  "unlanded.declined": ["leaves to its steward", "faint"],
+  "unlanded.transferred": ["took over", "far"],
+  "unlanded.landed": ["saw landed", "calm"],
+  "unlanded.pruned": ["pruned", "faint"],
   "scope.queued": ["waits for", "late"],
   "scope.offered": ["may have", "calm"],
   "scope.offer_expired": ["didn't take", "late"],
@@ -65,6 +74,9 @@ const WORDS: Readonly<Record<string, readonly [verb: string, tone: Tone]>> = {
   "stale_write.refused": ["late write refused on", "hot"],
 };
 
+/** Events about a branch. */
+const BRANCHES = /^(branch|unlanded)\./;
+
 /** What is said where the verdict says more. */
 const JUDGED: typeof WORDS = {
   "task.judged pass": ["gave a passing verdict on", "calm"],
@@ -88,15 +100,9 @@ export function sentenceOf(
   agentNames: ReadonlyMap<string, string> | undefined,
 ): Sentence {
   const [verb, tone] = JUDGED[`${event.type} ${event.data.verdict}`] ?? WORDS[event.type] ?? [event.type, "faint"];
-  const { content, title, name, scope, plan } = event.data;
+  const { content, title, name, scope, plan, branch } = event.data;
   const told =
-    content ??
-    title ??
-    name ??
-    scope ??
-    waitedFor(event) ??
-    plan ??
-    (event.type === "branch.moved" ? event.data.branch : undefined);
+    content ?? title ?? name ?? scope ?? waitedFor(event) ?? plan ?? (BRANCHES.test(event.type) ? branch : undefined);
   const object =
     typeof told === "string"
       ? told

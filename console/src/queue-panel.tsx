@@ -67,7 +67,9 @@ function QueuedTask({ task, snapshot, agentNames }: { task: Task } & Omit<QueueP
             <span
               className={`rounded px-1.5 font-medium ${standing === "stalled" ? "bg-hot-wash text-hot" : "border border-line text-soft"}`}
             >
-              {standing === "delegated" ? "delegated, waits for" : `${standing} by`} {task.blocked_by_count}
+              {standing === "frozen"
+                ? standing
+                : `${standing === "delegated" ? "delegated, waits for" : `${standing} by`} ${task.blocked_by_count}`}
             </span>
           )}
           {task.lapsed && (

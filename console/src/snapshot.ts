@@ -4,6 +4,8 @@ import { LeaseLengths } from "./lease-lengths.js";
 import { TaskTitles } from "./task-titles.js";
 
 export type Claim = Output<"list_claims">[number];
+export type Hold = Output<"list_holds">[number];
+export type Unlanded = Output<"list_unlanded">[number];
 export type Task = Output<"list_tasks">[number];
 
 /** A number that is exact up to a bound and "at least" beyond it. */
@@ -26,6 +28,8 @@ export interface HeldRow extends Claim {
 export interface Snapshot {
   readonly held: readonly HeldRow[];
   readonly moreHeld: boolean;
+  readonly holds: readonly Hold[];
+  readonly unlanded: readonly Unlanded[];
   readonly ready: readonly Task[];
   readonly readyCount: Count;
   /** The newest first. */
@@ -51,6 +55,8 @@ export const dibs = new Dibs({ url: location.origin, retry: { attempts: 1 }, att
 
 const SHOWN_CLAIMS = 500;
 const SHOWN_OFFERS = 200;
+const SHOWN_HOLDS = 100;
+const SHOWN_UNLANDED = 50;
 const SHOWN_READY = 100;
 const SHOWN_BLOCKED = 10;
 const tail = new EventTail(dibs, 60);
@@ -59,8 +65,10 @@ const titles = new TaskTitles(dibs);
 
 /** Asks the server for the present. Throws `DibsError`. */
 export async function loadSnapshot(signal: AbortSignal): Promise<Snapshot> {
-  const [claims, ready, offers, events] = await Promise.all([
+  const [claims, holds, unlanded, ready, offers, events] = await Promise.all([
     dibs.call("list_claims", { limit: SHOWN_CLAIMS }, { signal }),
+    dibs.listHolds({ limit: SHOWN_HOLDS }, { signal }),
+    dibs.listUnlanded({ limit: SHOWN_UNLANDED }, { signal }),
     dibs.call("list_tasks", { ready: true, limit: SHOWN_READY }, { signal }),
     dibs.listHandoffs({ whose: "all", limit: SHOWN_OFFERS }, { signal }),
     tail.newest(signal),
@@ -88,6 +96,8 @@ export async function loadSnapshot(signal: AbortSignal): Promise<Snapshot> {
       }))
       .sort((a, b) => b.claimed_at.localeCompare(a.claimed_at) || b.id.localeCompare(a.id)),
     moreHeld: claims.nextCursor !== undefined,
+    holds,
+    unlanded,
     ready: ready.body,
     readyCount: { value: ready.body.length, more: ready.nextCursor !== undefined },
     events,

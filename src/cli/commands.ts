@@ -4,11 +4,13 @@ import { dependencyCommands } from "./dependency-commands.js";
 import { evidenceCommands } from "./evidence-commands.js";
 import type { FromGit } from "./from-git.js";
 import { handoffCommands } from "./handoff-commands.js";
+import { holdCommands } from "./hold-commands.js";
 import { planCommands } from "./plan-commands.js";
 import { recurrenceCommands } from "./recurrence-commands.js";
 import type { Noun } from "./rows.js";
 import { scopeCommands } from "./scope-commands.js";
 import { sessionCommands } from "./session-commands.js";
+import { unlandedCommands } from "./unlanded-commands.js";
 import { waitCommands } from "./wait-commands.js";
 
 /** One command that is an operation: its words, and what stands on the line without a flag. */
@@ -237,6 +239,8 @@ export const commands: readonly CommandRow[] = [
   ...recurrenceCommands,
   ...scopeCommands,
   ...handoffCommands,
+  ...holdCommands,
+  ...unlandedCommands,
   ...waitCommands,
   { words: "workspace show", operation: "get_workspace", examples: ["dibs workspace show"] },
   {
@@ -281,6 +285,8 @@ export const groups: Readonly<Record<string, string>> = {
   agent: "Agents and their keys.",
   session: "Sessions: who works, and holds what it claimed.",
   project: "Projects: a queue of its own per repository.",
+  hold: "Holds: freeze a scope or a project until a time.",
+  unlanded: "Unlanded work: what branches have changed that aren't on their base yet.",
   scope: "Scopes: announce what you are about to touch.",
   handoff: "Handoffs: what is offered to you, and what you offer.",
   recur: "Recurring tasks: one at every tick of a clock.",

@@ -4,6 +4,7 @@ import { DibsError, EXIT, isDibsError } from "../contract/errors.js";
 import { commands } from "./commands.js";
 import type { Screen } from "./screen.js";
 import { shown } from "./shown-text.js";
+import { unlandedLines } from "./unlanded-words.js";
 import { relative, when } from "./when.js";
 
 /** What a thrown thing means on the command line: the error to show and the exit status. */
@@ -38,7 +39,8 @@ export function failureLines(error: DibsError, screen: Screen): string[] {
   const holders = [...list<ClaimRow>(details.holder ? [details.holder] : []), ...list<ClaimRow>(details.claims)];
   const held = holders.filter((row) => row.agent_name).map((row) => `  ${holderLine(row, screen)}`);
   const next = list<string>(details.next).map((move) => `  ${paint.dim("next:")} ${shown(withCommands(move))}`);
-  return [head, ...fields, ...held, ...next];
+  const beside = unlandedLines(details).map((line) => `  ${line}`);
+  return [head, ...fields, ...held, ...beside, ...next];
 }
 
 /** Who holds it, for what, since and until when, on one line. */

@@ -77,17 +77,19 @@ function taken(row: CommandRow, positionals: readonly string[]): readonly string
 }
 
 async function positional(row: CommandRow, positionals: readonly string[], args: readonly string[]): Promise<Values> {
-  const said = row.scopes ? await scopesGiven(args) : args;
   const fields = row.named ? [...positionals, "task_id"] : positionals;
+  const all = args.map((text, at) => [fields[at] ?? row.rest?.field ?? "", text] as const);
+  const said = row.scopes ? await scopesGiven(all) : args;
   const values: Record<string, unknown> = Object.fromEntries(fields.map((field, at) => [field, said[at]]));
   const rest = said.slice(fields.length);
   if (row.rest && rest.length > 0) values[row.rest.field] = row.rest.field.endsWith("s") ? rest : rest[0];
   return values;
 }
 
-async function scopesGiven(args: readonly string[]): Promise<string[]> {
+/** Only what stands for a scope is read as one: `unlanded declare` begins with a branch. */
+async function scopesGiven(args: readonly (readonly [field: string, text: string])[]): Promise<string[]> {
   const { scopeGiven } = await import("./scope-given.js");
-  return args.map((text) => scopeGiven(text, process.cwd()));
+  return args.map(([field, text]) => (/^scopes?$/.test(field) ? scopeGiven(text, process.cwd()) : text));
 }
 
 /** Only what was given; a flag that belongs to the command's other operation is a mistake. */

@@ -10,6 +10,7 @@ import { type InLine, lineCard, scopeCard, type Wait, waitCard } from "./scope-c
 import { type Screen, screenOf } from "./screen.js";
 import { shown } from "./shown-text.js";
 import { tableLines } from "./table.js";
+import { unlandedLines } from "./unlanded-words.js";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -51,8 +52,8 @@ export class Output {
     const screen = this.screen(answer.serverNowMs);
     if (this.json) this.value(answer.body);
     else this.data(answerLines(row, answer.body, screen));
-    const messages = this.json ? [] : noticeLines(answer.body);
-    if (answer.notices > 0 && messages.length === 0) {
+    const messages = this.json ? [] : [...unlandedLines(answer.body), ...noticeLines(answer.body)];
+    if (answer.notices > 0 && (this.json || noticeLines(answer.body).length === 0)) {
       messages.push(`${answer.notices} notice(s) wait for this session: dibs session show ID`);
     }
     if (answer.nextCursor) messages.push(`There is more: add --cursor ${answer.nextCursor}`);
@@ -65,19 +66,20 @@ const NONE: Partial<Record<Noun, string>> = {
   history: "No events.",
   item: "Nothing of yours.",
   past: "Nobody held it.",
+  unlanded: "No unlanded work.",
   wait: "Nobody waits.",
   present: "Nobody is here.",
   yield: "Nobody asked for anything.",
 };
 
 function answerLines(row: CommandRow, body: unknown, screen: Screen): string[] {
-  const { task, tasks, claims, items, text, ...rest } = body as Row;
+  const { task, tasks, claims, items, pruned, text, ...rest } = body as Row;
   if (typeof text === "string" && row.operation === "get_plan_graph") return [text.trimEnd()];
   if (typeof rest.ticket === "string" && row.operation === "claim_scopes") return lineCard(body as InLine, screen);
   if (typeof rest.ticket === "string") return waitCard(body as Wait, screen);
   if (row.operation === "get_task_chain") return chainCard(body as Parameters<typeof chainCard>[0], screen);
   if (row.rows === "step") return planCard(body as Plan, screen);
-  const rows = Array.isArray(body) ? body : (tasks ?? claims ?? (row.rows === "item" ? items : undefined));
+  const rows = Array.isArray(body) ? body : (tasks ?? claims ?? pruned ?? (row.rows === "item" ? items : undefined));
   if (Array.isArray(rows)) return listLines(row, rows as Row[], screen);
   if (task === null) return [];
   if (row.operation === "check_scope") return scopeCard(body as Parameters<typeof scopeCard>[0], screen);
@@ -91,7 +93,7 @@ function listLines(row: CommandRow, rows: readonly Row[], screen: Screen): strin
 }
 
 function recordLines(row: CommandRow, record: Row, screen: Screen): string[] {
-  const { notices: _notices, ...fields } = record;
+  const { notices: _notices, unlanded: _unlanded, ...fields } = record;
   const title = titleOf(fields, screen);
   const chosen = row.fields?.filter((field) => field in fields);
   return [...(title ? [title] : []), ...cardLines(fields, screen, chosen?.length ? chosen : undefined)];

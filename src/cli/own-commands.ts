@@ -1,21 +1,15 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import type { Format } from "./imports/formats.js";
+import { landCommand } from "./land-command.js";
 import type { Finish } from "./operation-command.js";
-import { Output } from "./output.js";
-
-interface OwnCommand {
-  readonly words: string;
-  readonly command: Command;
-  readonly hidden?: true;
-}
-type Values = Readonly<Record<string, unknown>>;
-type Run = (values: Values, args: readonly string[], output: Output) => Promise<number>;
+import { collect, examples, type OwnCommand, type Run, running, whole } from "./own-command.js";
 
 /** The commands that are more than one operation. What each does is loaded when it runs. */
 export function ownCommands(finish: Finish): OwnCommand[] {
   return [
     workCommand(finish),
     runCommand(finish),
+    landCommand(finish),
     up(finish),
     mcp(finish),
     demo(finish),
@@ -254,27 +248,4 @@ function importing(finish: Finish): OwnCommand {
     const { importBacklog } = await import("./import-backlog.js");
     return importBacklog({ file, from, plan, project, tag, dryRun, store }, output);
   });
-}
-
-function examples(command: Command, ...lines: readonly string[]): void {
-  command.addHelpText("after", ["", "Examples:", ...lines.map((line) => `  $ ${line}`)].join("\n"));
-}
-
-function running(words: string, command: Command, finish: Finish, run: Run): OwnCommand {
-  command.action(async (...given: unknown[]) => {
-    const self = given.at(-1) as Command;
-    const values = self.optsWithGlobals();
-    const { readConfig } = await import("../config.js");
-    finish(await run(values, self.args, new Output(values.json === true, readConfig().color)));
-  });
-  return { words, command };
-}
-
-function collect(value: string, before: string[] | undefined): string[] {
-  return [...(before ?? []), value];
-}
-
-function whole(text: string): number {
-  if (/^[1-9]\d*$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be a whole number from 1 on.");
 }

@@ -41,6 +41,7 @@ export function progressWords(progress: Progress): string[] {
     ["in_flight", "in flight"],
     ["blocked", "blocked"],
     ["scheduled", "scheduled"],
+    ["frozen", "frozen"],
     ["stalled", "stalled"],
     ["failed", "failed"],
     ["cancelled", "cancelled"],

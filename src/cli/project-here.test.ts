@@ -15,6 +15,7 @@ const NARROWED = [
   "list_events",
   "list_handoffs",
   "list_scope_capacities",
+  "list_holds",
 ];
 
 test("of every operation that takes a project it is known whether commands say the one of the repository around (R64)", () => {

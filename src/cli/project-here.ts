@@ -32,6 +32,10 @@ export const IN_PROJECT: Partial<Record<OperationName, (input: Fields) => boolea
   list_claims: having("scope"),
   list_waits: having("scope"),
   count_claims: having("scope"),
+  place_hold: always,
+  declare_unlanded: always,
+  list_unlanded: having("scope"),
+  prune_unlanded: always,
 };
 
 /** Where commands run: the project that all worktrees and clones of the repository around have in common (R64). */

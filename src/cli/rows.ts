@@ -20,6 +20,8 @@ export type Noun =
   | "plan"
   | "step"
   | "item"
+  | "hold"
+  | "unlanded"
   | "past"
   | "handoff"
   | "places"
@@ -129,6 +131,24 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     flexible("WHY", "reason"),
     left("remaining_ms"),
     field("CLAIM", "claim_id"),
+  ],
+  hold: [
+    field("ID", "id"),
+    { title: "FROZEN", flexible: true, text: (row) => textOf(row.scope ?? "(the project)") },
+    field("PROJECT", "project_id"),
+    flexible("REASON", "reason"),
+    field("WHO", "agent_name"),
+    time("UNTIL", "expires_at"),
+    left("remaining_ms"),
+  ],
+  unlanded: [
+    field("ID", "id"),
+    field("BRANCH", "branch"),
+    { title: "CHANGED", flexible: true, text: (row) => (row.scopes as string[]).join(", ") },
+    { ...field("WHO", "agent_name"), paint: (text, _row, { paint }) => paint.cyan(text) },
+    flexible("INTENT", "intent"),
+    time("SINCE", "declared_at", "ago"),
+    time("UNTIL", "expires_at"),
   ],
   past: [
     flexible("SCOPE", "scope"),
@@ -247,6 +267,7 @@ export function statusOf(row: Row): string {
   if (row.lapsed === true && row.status === "open") return "open (lapsed)";
   if (row.stalled === true) return `${row.status} (stalled)`;
   if (row.status === "open" && (row.blocked === true || Number(row.blocked_by_count) > 0)) return "open (blocked)";
+  if (row.status === "open" && row.frozen === true) return "open (frozen)";
   if (row.status === "open" && row.ready === false) return "open (scheduled)";
   if (row.cancel_requested === true) return `${row.status} (cancel?)`;
   return textOf(row.status);

@@ -35,6 +35,12 @@ const fields = () =>
 /** A row of the claims table as it stands inside a refusal; its exact shape is `claimRow` in claim.ts. */
 const holder = () => z.record(z.string(), z.unknown()).describe("Who holds it: a row of the claims table.");
 
+/** Its exact shape is `unlandedRow` in unlanded.ts. */
+const unlanded = () =>
+  z
+    .array(z.record(z.string(), z.unknown()).describe("Work on another branch, not on its base yet, that overlaps."))
+    .optional();
+
 /** Tasks at the other end of a dependency: the first of them, those that stand most in the way before others. */
 const linked = () =>
   z.array(z.object({ id: z.string(), content: z.string(), status: z.string() }).describe("A task and its state."));
@@ -105,8 +111,19 @@ export const ERRORS = {
           .describe("One claim that is in the way, and of what."),
       ),
       conflicts_count: z.number(),
+      unlanded: unlanded(),
       next: next(),
     }),
+  ),
+  frozen: row(409, conflict, true, "A hold keeps it from being claimed now.", () =>
+    z.object({
+      holds: z.array(z.record(z.string(), z.unknown()).describe("What freezes it, why, until when.")),
+      unlanded: unlanded(),
+      next: next(),
+    }),
+  ),
+  unlanded_ended: row(409, conflict, false, "The unlanded work has landed or ended otherwise.", () =>
+    z.object({ ended_how: z.string(), ended_at: z.string(), next: next() }),
   ),
   would_deadlock: row(409, conflict, false, "To wait would close a cycle of waiting, which is spelled out.", () =>
     z.object({

@@ -111,7 +111,7 @@ export const handoffOperations = {
         claim: claimRow.nullable().describe("The claim, if it is a scope."),
         notices,
       }),
-    errors: ["not_found", "handoff_taken", "lease_lost", "scope_conflict", "limit_exceeded"],
+    errors: ["not_found", "handoff_taken", "lease_lost", "scope_conflict", "frozen", "limit_exceeded"],
     role: "worker",
     effect: "write",
     nulls: "absent",

@@ -16,6 +16,7 @@ export const notice = z.object({
     "wait.ended",
     "yield.requested",
     "yield.answered",
+    "unlanded.landed",
   ]),
   task_id: z.string().nullable(),
   at: z.string(),

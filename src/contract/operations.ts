@@ -3,6 +3,7 @@ import { claimOperations } from "./claim.js";
 import { delegationOperations } from "./delegation.js";
 import { dependencyOperations } from "./dependency.js";
 import { handoffOperations } from "./handoff.js";
+import { holdOperations } from "./hold.js";
 import { noticeOperations } from "./notice.js";
 import type { Operation } from "./operation.js";
 import { planOperations } from "./plan.js";
@@ -15,6 +16,7 @@ import { contextOperations } from "./task-context.js";
 import { evidenceOperations } from "./task-evidence.js";
 import { taskRecordOperations } from "./task-records.js";
 import { taskWorkOperations } from "./task-work.js";
+import { unlandedOperations } from "./unlanded.js";
 import { waitOperations } from "./wait.js";
 import { workspaceOperations } from "./workspace.js";
 import { yieldOperations } from "./yield.js";
@@ -33,6 +35,8 @@ export const operations = {
   ...scopeOperations,
   ...capacityOperations,
   ...handoffOperations,
+  ...holdOperations,
+  ...unlandedOperations,
   ...waitOperations,
   ...yieldOperations,
   ...sessionOperations,

@@ -44,6 +44,7 @@ const progress = {
   blocked: z.number().describe("Waiting for steps that are under way or to come."),
   stalled: z.number().describe("Waiting for what failed or was cancelled: nothing happens without you."),
   scheduled: z.number().describe("Waiting for their time."),
+  frozen: z.number().describe("Kept from being claimed by a hold."),
   failed: z.number(),
   cancelled: z.number(),
 };
@@ -65,6 +66,7 @@ const shownStep = z.object({
   status: z.enum(TASK_STATUS),
   ready: z.boolean(),
   blocked: z.boolean(),
+  frozen: z.boolean(),
   stalled: z.boolean(),
   claimed_by_agent_id: z.string().nullable(),
   requires_verdict: z.boolean(),

@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { claimRow } from "./claim-row.js";
 import { cursor, id, leaseSeconds, limit, projectId, visibleText, waitSeconds, whole } from "./fields.js";
+import { holdRow } from "./hold.js";
 import { notices } from "./notice.js";
 import { defineOperation } from "./operation.js";
 import { scopeMode as mode, oneScope, SCOPES_MAX, scopesWanted, scopeText } from "./scope-fields.js";
+import { unlandedBeside } from "./unlanded.js";
 
 const claimed = claimRow.extend({ nested: z.number().describe("How often this session claimed it.") });
 
@@ -46,11 +48,20 @@ export const scopeOperations = {
     output: () =>
       z.object({
         claims: z.array(claimed),
+        unlanded: unlandedBeside.optional(),
         ticket: z.string().optional().describe("What you wait by: asking the same again keeps your place."),
         position: z.number().optional().describe("In line; 1 is the next."),
         notices,
       }),
-    errors: ["not_found", "invalid_scope", "scope_conflict", "would_deadlock", "lease_lost", "limit_exceeded"],
+    errors: [
+      "not_found",
+      "invalid_scope",
+      "frozen",
+      "scope_conflict",
+      "would_deadlock",
+      "lease_lost",
+      "limit_exceeded",
+    ],
     otherwise: { status: 202, when: "you wait in line" },
     role: "worker",
     effect: "write",
@@ -100,6 +111,7 @@ export const scopeOperations = {
         free: z.boolean().describe("It would be granted."),
         held: z.boolean().describe("By the asking session."),
         conflicts: z.array(claimRow),
+        holds: z.array(holdRow).describe("What freezes it."),
       }),
     errors: ["not_found", "invalid_scope"],
     role: "worker",

@@ -2,17 +2,20 @@ import { z } from "zod";
 import { claimRow } from "./claim-row.js";
 import { said } from "./evidence.js";
 import { json, leaseProof, leaseSeconds, text, visibleText, whole } from "./fields.js";
+import { holdRow } from "./hold.js";
 import { notices } from "./notice.js";
 import { defineOperation } from "./operation.js";
 import { byTask, claimFilter, claimOptions, task, WORK_STATE, withReason } from "./task.js";
+import { unlandedBeside } from "./unlanded.js";
 
 const holding = { ...byTask, ...leaseProof } as const;
 
 const skipped = z.object({
   id: z.string(),
   content: z.string(),
-  code: z.literal("scope_conflict"),
+  code: z.enum(["scope_conflict", "frozen"]),
   holder: claimRow.nullable().describe("Who holds a scope of it."),
+  hold: holdRow.nullable().describe("What freezes it."),
 });
 
 /** The life of a claim: taking, keeping and ending it. */
@@ -34,8 +37,11 @@ export const taskWorkOperations = {
       z.object({
         task: task.nullable().optional(),
         tasks: z.array(task).optional(),
-        skipped: z.array(skipped).describe("Ready tasks that came first and whose scopes aren't free, at most ten."),
+        skipped: z
+          .array(skipped)
+          .describe("What came first and is frozen or has scopes that aren't free, at most ten."),
         skipped_count: z.number().describe("How many they are, counted to 1,000."),
+        unlanded: unlandedBeside.optional(),
         notices,
       }),
     errors: ["not_found", "lease_lost", "limit_exceeded", "idempotency_key_reused"],
@@ -58,7 +64,7 @@ export const taskWorkOperations = {
           .describe("Take it from its live holder: another session of the same agent, or an admin; needs `reason`."),
         reason: withReason.shape.reason,
       }),
-    output: () => z.object({ task, notices }),
+    output: () => z.object({ task, unlanded: unlandedBeside.optional(), notices }),
     errors: [
       "not_found",
       "task_claimed",
@@ -67,6 +73,7 @@ export const taskWorkOperations = {
       "task_blocked",
       "task_delegated",
       "task_assigned",
+      "frozen",
       "scope_conflict",
       "reason_required",
       "lease_lost",

@@ -47,6 +47,7 @@ export const task = z.object({
   stalled: z
     .boolean()
     .describe("It waits for a task that failed or was cancelled: nothing happens until somebody acts."),
+  frozen: z.boolean().describe("It would be ready, but a hold on its project or scopes keeps you from claiming it."),
   lapsed: z.boolean().describe("Its last lease ended by the clock; the last holder is still shown."),
   depends_on: z.array(z.string()).describe(`Ids of its blockers, at most ${BLOCKERS_SHOWN}, oldest first.`),
   depends_on_count: z.number(),

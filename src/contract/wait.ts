@@ -4,6 +4,7 @@ import { cursor, id, limit, projectId, reason, waitSeconds } from "./fields.js";
 import { notices } from "./notice.js";
 import { defineOperation } from "./operation.js";
 import { oneScope, scopeMode } from "./scope-fields.js";
+import { unlandedBeside } from "./unlanded.js";
 
 /** How a ticket ended; what is in nobody's line any more. */
 export const WAIT_ENDS = ["granted", "offer_expired", "cancelled", "session_ended", "task_lost"] as const;
@@ -30,6 +31,7 @@ export const waitRow = z.object({
 const answered = waitRow.extend({
   behind: z.array(claimRow).describe("Who is in its way: those who hold, and those before it in line."),
   claims: z.array(claimRow).describe("What it was granted."),
+  unlanded: unlandedBeside.optional(),
   notices,
 });
 

@@ -1,6 +1,7 @@
 import { DibsError } from "../contract/errors.js";
 import { BLOCKERS_SHOWN, type Task } from "../contract/task.js";
 import type { Context } from "./context.js";
+import { frozenAmong, frozenBy } from "./frozen.js";
 import { grouped } from "./grouped.js";
 import { headsOf } from "./head-reports.js";
 import { NO_HEADS } from "./heads.js";
@@ -20,12 +21,14 @@ export async function viewsOf(context: Context, rows: readonly TaskRow[]): Promi
     (blocker) => blocker.task_seq,
   );
   const heads = await headsOf(context, rows);
-  return rows.map((row) => taskView(row, context.nowMs, blockers.get(row.seq) ?? [], heads));
+  const frozen = await frozenAmong(context, rows);
+  return rows.map((row) => taskView(row, context.nowMs, blockers.get(row.seq) ?? [], heads, frozen.has(row.seq)));
 }
 
 export async function viewOf(context: Context, row: TaskRow): Promise<Task> {
   const alone = row.blockers === 0 && row.evidence === null && row.verdict === null;
-  if (alone) return taskView(row, context.nowMs, [], NO_HEADS);
+  const isFrozen = async () => (await frozenBy(context, row)).length > 0;
+  if (alone) return taskView(row, context.nowMs, [], NO_HEADS, await isFrozen());
   return (await viewsOf(context, [row]))[0] as Task;
 }
 

@@ -1,5 +1,6 @@
 import { agentOperations } from "../contract/agent.js";
 import { type DibsError, isDibsError } from "../contract/errors.js";
+import { holdOperations } from "../contract/hold.js";
 import type { Operation } from "../contract/operation.js";
 import { operations } from "../contract/operations.js";
 import { sessionOperations } from "../contract/session.js";
@@ -9,6 +10,7 @@ import { AskAgain, type Context, type Handler, type Reply } from "./context.js";
 import { handlers } from "./handlers.js";
 import { Forgetting, hashOf, remember, replay, scopeOf } from "./idempotency.js";
 import { Identities, type Known, requireRole } from "./identity.js";
+import { KnownHolds } from "./known-holds.js";
 import { serveLine } from "./line.js";
 import { checked, type EngineCall, extras, type Outcome, refusal } from "./outcome.js";
 import { Prefetched } from "./prefetch.js";
@@ -27,9 +29,12 @@ export class RefusalWrote extends Error {
   }
 }
 
-// What these change is remembered by Identities.
+// What these change is remembered by Identities and KnownHolds.
 export const CHANGES_IDENTITIES: ReadonlySet<string> = new Set(
-  Object.values({ ...agentOperations, ...sessionOperations, ...workspaceOperations } as Record<string, Operation>)
+  Object.values({ ...agentOperations, ...sessionOperations, ...workspaceOperations, ...holdOperations } as Record<
+    string,
+    Operation
+  >)
     .filter((operation) => operation.effect === "write")
     .map((operation) => operation.name),
 );
@@ -55,6 +60,7 @@ export interface Shared {
 /** Performs the calls of one transaction, and keeps between transactions what spares the next one a look. */
 export class Calls {
   readonly identities = new Identities();
+  readonly #holds = new KnownHolds();
   readonly #claimsMade = new ClaimsMade();
   readonly #heads = new QueueHeads();
   readonly #forgetting = new Forgetting();
@@ -112,11 +118,15 @@ export class Calls {
     try {
       const context = await this.#context(shared, call);
       if (shared.due.more && (await wokeNamed(context, call))) shared.heads.spoil();
+      if (tx.freed.length > 0) await serveLine(tx);
       writesBefore = tx.writes;
       const outcome = await this.#answer(context, call);
+      if (CHANGES_IDENTITIES.has(call.name)) this.#forgetIdentities();
       // When all of the call is done: what it frees to take at once itself was never free.
-      if (tx.freed.length > 0 && (await serveLine(tx))) shared.effects.woke = true;
-      if (CHANGES_IDENTITIES.has(call.name)) this.identities.forget();
+      if (tx.freed.length > 0) {
+        shared.effects.woke = true;
+        await serveLine(tx);
+      }
       return outcome;
     } catch (fault) {
       if (fault instanceof AskAgain) return undefined;
@@ -128,8 +138,13 @@ export class Calls {
     }
   }
 
-  forget(): void {
+  #forgetIdentities(): void {
     this.identities.forget();
+    this.#holds.forget();
+  }
+
+  forget(): void {
+    this.#forgetIdentities();
     this.#noticeCounts.clear();
     this.forgetQueue();
   }
@@ -161,6 +176,7 @@ export class Calls {
       patient: shared.patient,
       prefetched: shared.prefetched,
       project: (idOrKey) => identities.project(tx, known.agent.workspace_id, idOrKey),
+      holds: () => this.#holds.live(tx, known.agent.workspace_id),
       noticeCount: (of) => this.#noticeCount(tx, of),
       holder: async () => session ?? (await identities.openImplicit(tx, known.agent)),
       woke: () => {

@@ -5,6 +5,8 @@ import { viewOf, viewsOf } from "./blockers.js";
 import { roomFor } from "./claim-limit.js";
 import { AskAgain, type Context, type Handler, type Reply } from "./context.js";
 import { record } from "./events.js";
+import { refuseFrozen } from "./frozen.js";
+import { sleepsFrozen, wakeAllowed } from "./frozen-queue.js";
 import { roleAtLeast } from "./identity.js";
 import { endByForce, holds, leaseSecondsOf, notifyLost, renew } from "./leases.js";
 import { noticesOf } from "./notices.js";
@@ -17,6 +19,7 @@ import { QUEUE, type TaskRow } from "./rows.js";
 import { grantWithScopes, park, refuseMoved, takenFrom, wakeOwn } from "./task-scopes.js";
 import { queuePlace, taskState } from "./task-state.js";
 import { taskOf } from "./tasks.js";
+import { withUnlanded } from "./unlanded-beside.js";
 import type { QueueFilter } from "./verbs.js";
 import { wake, wakeTask } from "./wake.js";
 
@@ -40,8 +43,13 @@ export const claim_next_task: Handler<Input<"claim_next_task">> = async (context
   if (context.tx.parked) await wakeOwn(context);
   let passed = context.tx.parked;
   while (granted.length < room) {
+    if (passed) await wakeAllowed(context, filter);
     const row = await nextTask(context, filter);
     if (!row) break;
+    if (await sleepsFrozen(context, row)) {
+      passed = true;
+      continue;
+    }
     const conflicts = row.scoped === 1 ? await takenFrom(context, row) : [];
     if (conflicts.length === 0) granted.push(await grantWithScopes(context, row, leaseSeconds));
     else {
@@ -51,12 +59,13 @@ export const claim_next_task: Handler<Input<"claim_next_task">> = async (context
       if (!(await park(context, row, conflicts))) context.heads.spoil();
     }
   }
-  const [skipped, views, notices] = await Promise.all([
+  const [skipped, views, notices, beside] = await Promise.all([
     passed ? skippedBy(context, filter, granted.length < room ? undefined : granted.at(-1)) : NOTHING_SKIPPED,
     viewsOf(context, granted),
     noticesOf(context),
+    withUnlanded(context, granted),
   ]);
-  const told = { ...skipped, notices };
+  const told = { ...skipped, ...beside, notices };
   const body = input.count === undefined ? { task: views[0] ?? null, ...told } : { tasks: views, ...told };
   if (granted.length > 0) return { body, granted };
   if (context.patient && (await context.tx.tasks.readyElsewhere(filter))) throw new AskAgain();
@@ -108,7 +117,8 @@ export const claim_task: Handler<Input<"claim_task">> = async (context, input) =
 };
 
 async function answer(context: Context, row: TaskRow, granted: TaskRow[]): Promise<Reply> {
-  return { body: { task: await viewOf(context, row), notices: await noticesOf(context) }, granted };
+  const beside = await withUnlanded(context, granted);
+  return { body: { task: await viewOf(context, row), ...beside, notices: await noticesOf(context) }, granted };
 }
 
 async function takeOver(
@@ -128,6 +138,7 @@ async function takeOver(
   }
   requireReason(reason);
   await roomFor(context, 1);
+  await refuseFrozen(context, row);
   await refuseMoved(context, row);
   await context.holder();
   const place = queuePlace(row, context.nowMs);

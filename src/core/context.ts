@@ -1,6 +1,7 @@
 import type { DibsError } from "../contract/errors.js";
 import type { Role } from "../contract/operation.js";
 import type { Settings } from "../contract/workspace.js";
+import type { Hold } from "./known-holds.js";
 import type { Prefetched } from "./prefetch.js";
 import type { ClaimsMade, QueueHeads } from "./read-ahead.js";
 import type { AgentRow, ProjectRow, SessionRow, TaskRow } from "./rows.js";
@@ -33,6 +34,8 @@ export interface Context {
   readonly prefetched: Prefetched;
   /** A project of the caller's workspace, by id or key. */
   project(idOrKey: string): Promise<ProjectRow | undefined>;
+  /** The workspace's live holds, whomever they let pass, oldest first. */
+  holds(): Promise<readonly Hold[]>;
   /** False in a read beside writes: what looks dead there may be renewed by one that began before and commits after. */
   readonly settled: boolean;
   /** Whether the call may still ask again. */

@@ -11,6 +11,7 @@ import * as dependencies from "./dependency-edits.js";
 import { accept_handoff, decline_handoff } from "./handoff-answers.js";
 import * as handoffs from "./handoffs.js";
 import * as heads from "./head-reports.js";
+import * as holds from "./holds.js";
 import { judge_task } from "./judging.js";
 import { ack_notices } from "./notices.js";
 import * as planViews from "./plan-view.js";
@@ -29,6 +30,9 @@ import * as taskContext from "./task-context.js";
 import * as creation from "./task-creation.js";
 import * as notes from "./task-notes.js";
 import * as tasks from "./tasks.js";
+import * as unlanded from "./unlanded.js";
+import * as unlandedEnd from "./unlanded-end.js";
+import * as unlandedHands from "./unlanded-hands.js";
 import * as waits from "./waits.js";
 import * as work from "./work.js";
 import * as yields from "./yields.js";
@@ -86,6 +90,16 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   list_handoffs: handoffs.list_handoffs,
   accept_handoff,
   decline_handoff,
+  place_hold: holds.place_hold,
+  list_holds: holds.list_holds,
+  lift_hold: holds.lift_hold,
+  declare_unlanded: unlanded.declare_unlanded,
+  list_unlanded: unlanded.list_unlanded,
+  transfer_unlanded: unlandedHands.transfer_unlanded,
+  accept_unlanded: unlandedHands.accept_unlanded,
+  decline_unlanded: unlandedHands.decline_unlanded,
+  land_unlanded: unlandedEnd.land_unlanded,
+  prune_unlanded: unlandedEnd.prune_unlanded,
   list_waits: waits.list_waits,
   get_wait: taking.get_wait,
   accept_wait: taking.accept_wait,

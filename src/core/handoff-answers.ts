@@ -4,6 +4,7 @@ import type { Operations } from "../contract/operations.js";
 import { viewOf } from "./blockers.js";
 import { roomForAll } from "./claim-limit.js";
 import type { Context, Handler, Reply } from "./context.js";
+import { refuseFrozen, refuseFrozenNames } from "./frozen.js";
 import { endOffer, handoffEvent, tell } from "./handoff-record.js";
 import { handoffView, offeredThing, stands } from "./handoff-state.js";
 import type { HandoffRow } from "./handoff-verbs.js";
@@ -106,6 +107,7 @@ async function holderNow(context: Context, row: HandoffRow) {
 }
 
 async function takeTask(context: Context, handoff: HandoffRow, row: TaskRow, leaseSeconds: number): Promise<Reply> {
+  await refuseFrozen(context, row);
   const held = row.scoped === 1 ? await context.tx.scopes.ofTask(row) : [];
   const named = await withWanted(context, held, row.project_id);
   const { dead } = await refuseOverlaps(context, named, row.id);
@@ -135,6 +137,7 @@ async function takeClaim(
 ): Promise<Reply> {
   const [named] = await withWanted(context, [row], row.project_id);
   if (!named) throw new Error(`Claim ${row.id} has no name.`);
+  await refuseFrozenNames(context, [named.wanted], row.project_id);
   const { own, dead } = await refuseOverlaps(context, [named], null);
   if (handoff.from_agent !== context.agent.id && !own) await roomForAll(context, 1);
   await lapseScopes(context.tx, dead);

@@ -1,11 +1,14 @@
 import type { Context } from "./context.js";
+import { behindHold, isBehindHold } from "./hold-rows.js";
+import { holdView } from "./hold-view.js";
 import { newId } from "./ids.js";
-import { enterLine } from "./line.js";
+import { endWait, enterLine } from "./line.js";
 import { namesOf, rankOf } from "./line-order.js";
 import { asHolder } from "./line-tickets.js";
 import { titled } from "./quoted.js";
 import type { TaskRow } from "./rows.js";
 import { scopeClaimView } from "./scope-view.js";
+import type { Tx } from "./store.js";
 import { namesDeclared } from "./task-scopes.js";
 import type { QueueFilter } from "./verbs.js";
 import { markOf, NOT_OFFERED } from "./waits.js";
@@ -13,7 +16,7 @@ import { markOf, NOT_OFFERED } from "./waits.js";
 const SKIPPED_SHOWN = 10;
 const SKIPPED_COUNTED = 1_000;
 
-/** What came first and was passed over because its scopes aren't free (R16). */
+/** What came first and was passed over because it is frozen, or its scopes aren't free (R16, R41). */
 export async function skippedBy(context: Context, filter: QueueFilter, before: TaskRow | undefined) {
   const { scopes, waits } = context.tx;
   const { nowMs } = context;
@@ -29,9 +32,16 @@ export async function skippedBy(context: Context, filter: QueueFilter, before: T
         .map((name) => [-wait.seq, asHolder(wait, name, nowMs)] as const),
     ),
   ]);
+  const holds = new Map((await context.holds()).map((hold) => [behindHold(hold), hold]));
   const skipped = rows.map(({ id, content, parked_by }) => {
-    const holder = holders.get(parked_by);
-    return { id, content, code: "scope_conflict", holder: holder ? scopeClaimView(holder, nowMs) : null };
+    const [holder, hold] = [holders.get(parked_by), holds.get(parked_by)];
+    return {
+      id,
+      content,
+      code: isBehindHold(parked_by) ? "frozen" : "scope_conflict",
+      holder: holder ? scopeClaimView(holder, nowMs) : null,
+      hold: hold ? holdView(hold, nowMs) : null,
+    };
   });
   return { skipped, skipped_count: count };
 }
@@ -66,4 +76,10 @@ export async function reserveIfStarved(context: Context, row: TaskRow): Promise<
     ...NOT_OFFERED,
   };
   await enterLine(context.tx, ticket, names, null);
+}
+
+/** A task that is to be worked on no more, not yet, or with other names, keeps none free. After its row is written. */
+export async function endReservation(tx: Tx, row: TaskRow): Promise<void> {
+  if (row.passed_since === null) return;
+  for (const kept of await tx.waits.ofTask(row.id)) await endWait(tx, kept, "task_lost");
 }

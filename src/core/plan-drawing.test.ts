@@ -9,6 +9,7 @@ const node = (content: string, more: Partial<DrawnNode> = {}): DrawnNode => ({
   status: "open",
   ready: true,
   blocked: false,
+  frozen: false,
   stalled: false,
   verdict: null,
   verdict_stale: false,

@@ -7,6 +7,7 @@ export interface DrawnNode {
   readonly status: string;
   readonly ready: boolean;
   readonly blocked: boolean;
+  readonly frozen: boolean;
   readonly stalled: boolean;
   readonly verdict: string | null;
   readonly verdict_stale: boolean;
@@ -23,6 +24,7 @@ const COLOURS: Record<string, readonly [fill: string, stroke: string]> = {
   ready: ["#ffffff", "#1f5fae"],
   blocked: ["#f1f1f1", "#8a8a8a"],
   scheduled: ["#f1f1f1", "#5f6fa8"],
+  frozen: ["#e3f4f7", "#2a7f93"],
   stalled: ["#fbe0c4", "#b3590a"],
   delegated: ["#e7dcf8", "#6a3fb0"],
   failed: ["#f9d0d0", "#b02a2a"],
@@ -33,6 +35,7 @@ function look(node: DrawnNode): string {
   if (node.stalled) return "stalled";
   if (node.status !== "open") return node.status;
   if (node.blocked) return "blocked";
+  if (node.frozen) return "frozen";
   return node.ready ? "ready" : "scheduled";
 }
 

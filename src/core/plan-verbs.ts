@@ -22,7 +22,10 @@ export interface StepRow {
 
 /** A task of a plan, or one that a task of the plan waits for. */
 export type NodeRow = StateColumns &
-  Pick<TaskRow, "seq" | "id" | "project_id" | "content" | "holder_agent" | "requires_verdict" | "verdict"> & {
+  Pick<
+    TaskRow,
+    "seq" | "id" | "project_id" | "content" | "scopes" | "holder_agent" | "requires_verdict" | "verdict"
+  > & {
     readonly key: string | null;
     readonly in_plan: number;
   };

@@ -4,6 +4,7 @@ import type { Plan } from "../contract/plan.js";
 import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
 import { verdictOf } from "./evidence.js";
+import { frozenAmong } from "./frozen.js";
 import { grouped } from "./grouped.js";
 import { headsOf } from "./head-reports.js";
 import { type Heads, isStale } from "./heads.js";
@@ -23,6 +24,8 @@ interface Drawn {
   readonly edges: readonly Edge[];
   readonly bySeq: ReadonlyMap<number, NodeRow>;
   readonly stalled: ReadonlySet<number>;
+  /** For who asks. */
+  readonly frozen: ReadonlySet<number>;
   /** Of the branches that its steps were judged on. */
   readonly heads: Heads;
 }
@@ -41,12 +44,12 @@ async function drawn(context: Context, plan: PlanRow): Promise<Drawn> {
     context,
     nodes.map(({ project_id, verdict }) => ({ project_id, verdict, evidence: null })),
   );
-  return { nodes, edges, bySeq, stalled, heads };
+  return { nodes, edges, bySeq, stalled, frozen: await frozenAmong(context, nodes), heads };
 }
 
 const isOpen = (status: string) => status === "open" || status === "claimed" || status === "delegated";
 
-function progressOf({ nodes, stalled }: Drawn, nowMs: number): Plan["progress"] {
+function progressOf({ nodes, stalled, frozen }: Drawn, nowMs: number): Plan["progress"] {
   const counts = {
     total: 0,
     completed: 0,
@@ -55,12 +58,13 @@ function progressOf({ nodes, stalled }: Drawn, nowMs: number): Plan["progress"] 
     blocked: 0,
     stalled: 0,
     scheduled: 0,
+    frozen: 0,
     failed: 0,
     cancelled: 0,
   };
   for (const node of nodes) {
     if (node.in_plan === 0) continue;
-    const state = taskState(node, nowMs);
+    const state = taskState(node, nowMs, frozen.has(node.seq));
     counts.total += 1;
     if (state.status === "completed" || state.status === "failed" || state.status === "cancelled")
       counts[state.status] += 1;
@@ -68,6 +72,7 @@ function progressOf({ nodes, stalled }: Drawn, nowMs: number): Plan["progress"] 
     else if (state.status !== "open") counts.in_flight += 1;
     else if (state.blocked) counts.blocked += 1;
     else if (state.ready) counts.claimable += 1;
+    else if (state.frozen) counts.frozen += 1;
     else counts.scheduled += 1;
   }
   return counts;
@@ -85,8 +90,8 @@ function rowView(plan: PlanRow, drawing: Drawn, nowMs: number) {
   };
 }
 
-function nodeView(node: NodeRow, { stalled, heads }: Drawn, nowMs: number) {
-  const state = taskState(node, nowMs);
+function nodeView(node: NodeRow, { stalled, frozen, heads }: Drawn, nowMs: number) {
+  const state = taskState(node, nowMs, frozen.has(node.seq));
   const verdict = verdictOf(node);
   return {
     key: node.key,
@@ -95,6 +100,7 @@ function nodeView(node: NodeRow, { stalled, heads }: Drawn, nowMs: number) {
     status: state.status,
     ready: state.ready,
     blocked: state.blocked,
+    frozen: state.frozen,
     stalled: stalled.has(node.seq),
     claimed_by_agent_id: state.held ? node.holder_agent : null,
     requires_verdict: node.requires_verdict === 1,

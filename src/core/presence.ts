@@ -62,6 +62,7 @@ function seen(row: SessionRow, tasks: readonly TaskRow[], { nowMs }: Context) {
         nowMs,
         [],
         NO_HEADS,
+        false,
       );
       return { id, content, state, state_detail, progress, lease_expires_at, lease_remaining_ms };
     }),

@@ -1,6 +1,7 @@
 import { DibsError } from "../contract/errors.js";
 import { blockedByOthers, delegatedToOthers } from "./blockers.js";
 import type { Context } from "./context.js";
+import { frozen, frozenBy } from "./frozen.js";
 import { quoted } from "./quoted.js";
 import { judgementOf } from "./required-verdict.js";
 import type { TaskRow } from "./rows.js";
@@ -8,6 +9,7 @@ import { scopeConflict } from "./scope-conflicts.js";
 import { takenFrom } from "./task-scopes.js";
 import { type TaskState, taskState } from "./task-state.js";
 import { ATTEMPTS_EXHAUSTED, claimView, iso } from "./task-view.js";
+import { refusedTaskBeside } from "./unlanded-beside.js";
 
 /** The first cause that keeps the caller from claiming a task, or null. One function for claim, `why` and page (R17). */
 export async function refusalToClaim(context: Context, row: TaskRow): Promise<DibsError | null> {
@@ -24,6 +26,8 @@ export async function refusalToClaim(context: Context, row: TaskRow): Promise<Di
     });
   }
   if (state.blocked) return blockedByOthers(context, row);
+  const holds = await frozenBy(context, row);
+  if (holds.length > 0) return refusedTaskBeside(context, row, frozen(context, quoted(row), holds));
   if (row.assigned_to !== "" && row.assigned_to !== context.agent.id) {
     const assignee = await context.tx.agents.byId(context.workspaceId, row.assigned_to);
     return new DibsError("task_assigned", `${quoted(row)} is assigned to ${assignee?.name ?? row.assigned_to}.`, {
@@ -32,7 +36,7 @@ export async function refusalToClaim(context: Context, row: TaskRow): Promise<Di
     });
   }
   const conflicts = await takenFrom(context, row);
-  return conflicts.length > 0 ? scopeConflict(context, conflicts, null) : null;
+  return conflicts.length > 0 ? refusedTaskBeside(context, row, scopeConflict(context, conflicts, null)) : null;
 }
 
 async function closed(context: Context, row: TaskRow, state: TaskState): Promise<DibsError<"task_closed">> {

@@ -130,7 +130,10 @@ export interface TaskRow {
   context_version: number;
   /** 1 when it declares scopes, or some are claimed for it. */
   scoped: number;
-  /** The claim of a name that it met, until which has ended it sleeps; by its sequence number. */
+  /**
+   * The claim of a name that it met, until which has ended it sleeps, by its sequence number; who waits in line, by
+   * its below zero; or a hold (core/hold-rows.ts).
+   */
   parked_by: number | null;
   /** When it first was passed over because of its scopes, since it was last held; ms. */
   passed_since: number | null;

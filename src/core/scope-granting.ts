@@ -1,5 +1,6 @@
 import { roomForAll } from "./claim-limit.js";
 import type { Context } from "./context.js";
+import { refuseFrozenNames } from "./frozen.js";
 import { ahead } from "./in-line.js";
 import type { InLine } from "./line-tickets.js";
 import type { SessionRow, TaskRow } from "./rows.js";
@@ -29,8 +30,10 @@ export type Tried = { readonly claims: readonly GrantedScope[] } | { readonly co
 export async function tryClaim(context: Context, asked: Claiming): Promise<Tried> {
   const { wanted, row } = asked;
   const { own, dead, conflicts } = await looked(context, asked);
-  if (conflicts.length > 0) return { conflicts };
   const fresh = wanted.filter(({ scope }) => !own.has(scope.key));
+  // Who makes smaller what it holds already gets nothing new.
+  if (!asked.overrules) await refuseFrozenNames(context, fresh, asked.project.id);
+  if (conflicts.length > 0) return { conflicts };
   await roomForAll(context, fresh.length);
   // Decided: from here on it writes.
   const held = row === null ? { session: await asked.holder(), task: null } : await heldFor(context, row);

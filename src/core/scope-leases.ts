@@ -1,8 +1,7 @@
 import type { Context } from "./context.js";
 import { grouped } from "./grouped.js";
 import { newId } from "./ids.js";
-import { endWait, freeUp } from "./line.js";
-import { endOf } from "./line-order.js";
+import { freeUp } from "./line.js";
 import type { ProjectRow, SessionRow, TaskRow } from "./rows.js";
 import { isLive, scopeEndMs } from "./scope-conflicts.js";
 import { indexKey } from "./scope-keys.js";
@@ -114,21 +113,10 @@ async function ended(tx: Tx, rows: readonly ScopeClaimRow[], at: number, how: Sc
 
 /** What a task's lease held of names ends with it; the task's own event says so. */
 export async function endScopesOf(tx: Tx, task: TaskRow, how: ScopeEnd, atMs: number): Promise<void> {
-  if (await tx.waits.any) {
-    freeUp(tx, task, await tx.scopes.ofTask(task));
-    await endWaitsOf(tx, task, atMs);
-  }
+  await tx.scopes.alone(task.workspace_id);
+  if (await tx.waits.any) freeUp(tx, task, await tx.scopes.ofTask(task));
   // Sent together: a database far away is waited for once.
   await Promise.all([tx.leases.endScopesOf(task.id, atMs, how), tx.scopes.unparkBehind(task.id)]);
-}
-
-/** What was waited for on behalf of the task is waited for no more: whoever is behind it in line is looked at. */
-async function endWaitsOf(tx: Tx, task: TaskRow, atMs: number): Promise<void> {
-  const own = await tx.waits.ofSessions([task.holder_session ?? ""]);
-  for (const wait of own.filter(({ task_id }) => task_id === task.id)) {
-    const silent = endOf(wait, tx.nowMs)?.how === "offer_expired" ? wait.offered_until : null;
-    await endWait(tx, wait, silent === null ? "task_lost" : "offer_expired", { atMs: silent ?? atMs });
-  }
 }
 
 /**
@@ -192,6 +180,7 @@ export async function endScopes(
  */
 export async function lapseScopes(tx: Tx, seen: readonly ScopeClaimRow[]): Promise<void> {
   if (seen.length === 0) return;
+  for (const workspaceId of new Set(seen.map((row) => row.workspace_id))) await tx.scopes.alone(workspaceId);
   await tx.scopes.settle(seen);
   const rows = tx.shared ? await tx.scopes.locked(seen.map(({ seq }) => seq)) : seen;
   for (const row of rows) {

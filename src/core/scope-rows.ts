@@ -115,7 +115,7 @@ export interface ScopeVerbs {
   settle(rows: readonly ScopeClaimRow[]): Awaitable<void>;
   /** These as they are now, locked until the transaction ends. */
   locked(seqs: readonly number[]): Awaitable<ScopeClaimRow[]>;
-  /** Whether names of the project are held, or declared by tasks that aren't closed. */
+  /** Whether names of the project are held, frozen or declared, by tasks that aren't closed or for branches that haven't landed. */
   inUse(projectId: string): Awaitable<boolean>;
   /** Claims that nobody has recorded the end of and that may overlap, in order of their grants. */
   near(namespace: string, near: Near): Awaitable<ScopeClaimRow[]>;

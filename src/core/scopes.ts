@@ -3,6 +3,9 @@ import { DibsError } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
 import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
+import { wait } from "./entering.js";
+import { frozenNames } from "./frozen.js";
+import { holdView } from "./hold-view.js";
 import { ahead } from "./in-line.js";
 import { holds, leaseSecondsOf } from "./leases.js";
 import { endWait } from "./line.js";
@@ -20,7 +23,8 @@ import { scopeClaimView } from "./scope-view.js";
 import { refuseLost } from "./stale-writes.js";
 import { iso } from "./task-view.js";
 import { taskOf } from "./tasks.js";
-import { DEFAULT_PRIORITY, markOf, placeFor, ticketOf, wait } from "./waits.js";
+import { refusedBeside, unlandedBeside } from "./unlanded-beside.js";
+import { DEFAULT_PRIORITY, endCovered, markOf, placeFor, ticketOf } from "./waits.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 
@@ -34,6 +38,7 @@ export const claim_scopes: Handler<Input<"claim_scopes">> = async (context, inpu
   const leaseSeconds = leaseSecondsOf(context, input.ttl_seconds, "ttl_seconds");
   const row = input.task_id === undefined ? null : await taskOf(context, input.task_id);
   if (row && !holds(context, row, {})) return refuseLost(context, row, {});
+  const names = keysOf(wanted);
   const mark = markOf(wanted, row);
   const ticket = await ticketOf(context, mark);
   const priority = input.priority ?? ticket?.priority ?? DEFAULT_PRIORITY;
@@ -42,18 +47,27 @@ export const claim_scopes: Handler<Input<"claim_scopes">> = async (context, inpu
     taskId: row?.id ?? null,
     rank: ticket?.rank ?? rankOf(context.nowMs, priority),
     ticket: ticket?.seq ?? null,
+    newcomer: ticket === null,
   };
   const { intent } = input;
   const asked: Claiming = { wanted, project, intent, leaseSeconds, row, asker, holder: () => context.holder() };
-  const tried = await tryClaim(context, asked);
+  const beside = async (refusal: unknown): Promise<never> => {
+    throw await refusedBeside(context, names, refusal);
+  };
+  const tried = await tryClaim(context, asked).catch(beside);
   if ("conflicts" in tried) {
     if (input.wait) return wait(context, asked, { priority, mark, ticket, conflicts: tried.conflicts });
-    throw scopeConflict(context, tried.conflicts, await placeFor(context, asked));
+    return beside(scopeConflict(context, tried.conflicts, await placeFor(context, asked)));
   }
   const scopes = tried.claims.map(({ id }) => id);
   if (ticket) await endWait(context.tx, ticket, "granted", { claims: scopes, by: context });
-  return { body: { claims: tried.claims.map(claimedView(context)), notices: await noticesOf(context) }, scopes };
+  await endCovered(context, tried.claims);
+  const claims = tried.claims.map(claimedView(context));
+  const unlanded = await unlandedBeside(context, names);
+  return { body: { claims, unlanded, notices: await noticesOf(context) }, scopes };
 };
+
+const keysOf = (wanted: readonly Wanted[]) => wanted.map(({ scope, namespace }) => ({ namespace, key: scope.key }));
 
 const claimedView =
   ({ nowMs }: Context) =>
@@ -71,7 +85,8 @@ export async function claimedAnew(context: Context, ids: readonly string[]) {
       next: ["Stop working on it.", "Claim it again, with another Idempotency-Key: claim_scopes."],
     });
   });
-  return { claims, notices: await noticesOf(context) };
+  const unlanded = await unlandedBeside(context, [...rows.values()]);
+  return { claims, unlanded, notices: await noticesOf(context) };
 }
 
 /** Who is in the way of a whole tree may be thousands; who asks whether it is free needs some. */
@@ -82,13 +97,16 @@ export const check_scope: Handler<Input<"check_scope">> = async (context, input)
   const [wanted] = wantedOf(context, [input.scope], project, input.mode) as [Wanted];
   const { live } = await overlapping(context, wanted);
   const rank = rankOf(context.nowMs, DEFAULT_PRIORITY);
-  const asker: InLine = { session: context.session, taskId: null, rank, ticket: null };
+  const asker: InLine = { session: context.session, taskId: null, rank, ticket: null, newcomer: true };
   const held = live.some((row) => row.holder_session === context.session?.id && row.key === wanted.scope.key);
   const taken = live.filter((row) => isInTheWay(row, wanted, asker)).map((holder) => ({ wanted, holder }));
   const before = held ? [] : await ahead(context, [wanted], asker);
   const conflicts = (await withoutFreePlaces(context, [...taken, ...before])).slice(0, CHECKED_MAX);
   const rows = conflicts.map(({ holder }) => scopeClaimView(holder, context.nowMs));
-  return { body: { scope: wanted.scope.text, mode: input.mode, free: rows.length === 0, held, conflicts: rows } };
+  const frozen = held ? [] : await frozenNames(context, [wanted], project.id);
+  const free = rows.length === 0 && frozen.length === 0;
+  const by = { conflicts: rows, holds: frozen.map((hold) => holdView(hold, context.nowMs)) };
+  return { body: { scope: wanted.scope.text, mode: input.mode, free, held, ...by } };
 };
 
 export const list_scope_history: Handler<Input<"list_scope_history">> = async (context, input) => {

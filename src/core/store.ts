@@ -5,11 +5,13 @@ import type { DumpVerbs } from "./dump-verbs.js";
 import type { FamilyVerbs } from "./family-verbs.js";
 import type { HandoffVerbs } from "./handoff-verbs.js";
 import type { HeadVerbs } from "./head-verbs.js";
+import type { HoldVerbs } from "./hold-rows.js";
 import type { PlanVerbs } from "./plan-verbs.js";
 import type { RecurrenceVerbs } from "./recurrence-verbs.js";
 import type { RepositoryVerbs } from "./repository-verbs.js";
 import type { ScopeVerbs } from "./scope-rows.js";
 import type { SessionVerbs } from "./session-verbs.js";
+import type { UnlandedVerbs } from "./unlanded-rows.js";
 import type {
   AgentVerbs,
   Awaitable,
@@ -77,8 +79,14 @@ export interface Tx {
   readonly shared: boolean;
   /** False when nothing is due by the clock; else it has to be looked up. */
   readonly mayBeDue: boolean;
-  /** Whether any task sleeps because of a claim of a name. */
+  /** Whether there may be a hold that nobody has recorded the end of. */
+  readonly frozen: boolean;
+  /** Whether unlanded work was declared before the transaction that may not have ended. */
+  readonly unlandedKnown: boolean;
+  /** Whether any task sleeps because of a claim of a name, or a hold. */
   readonly parked: boolean;
+  /** Whether anybody waited for names when it began. */
+  readonly waited: boolean;
   /** Rows written so far; a refusal must not have moved it. */
   readonly writes: number;
   readonly workspaces: WorkspaceVerbs;
@@ -88,6 +96,8 @@ export interface Tx {
   readonly dependencies: DependencyVerbs;
   readonly families: FamilyVerbs;
   readonly scopes: ScopeVerbs;
+  readonly holds: HoldVerbs;
+  readonly unlanded: UnlandedVerbs;
   readonly plans: PlanVerbs;
   readonly contexts: ContextVerbs;
   readonly heads: HeadVerbs;

@@ -3,6 +3,8 @@ import { DibsError } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
 import { requireReason } from "./claiming.js";
 import type { Context, Handler, Reply } from "./context.js";
+import { refuseFrozenNames } from "./frozen.js";
+import type { Hold } from "./known-holds.js";
 import { endWait, lineEvent, offerIfFree } from "./line.js";
 import { isOffered, isWaiting } from "./line-order.js";
 import { askerOf, hardInTheWay, wantedBy } from "./line-tickets.js";
@@ -25,7 +27,7 @@ export const get_wait: Handler<Input<"get_wait">> = async (context, input) => {
   if (present && isOffered(row, context.nowMs)) row = await take(context, row);
   const { body, conflicts } = await answerOf(context, row);
   if (!isWaiting(row, context.nowMs)) return { body };
-  return { body, emptyUntilMs: endsFirst(row, conflicts) };
+  return { body, emptyUntilMs: endsFirst(row, conflicts, await context.holds()) };
 };
 
 export const accept_wait: Handler<Input<"accept_wait">> = async (context, input) => {
@@ -44,10 +46,11 @@ async function noticed(context: Context, ticket: string): Promise<WaitRow> {
 }
 
 /** When the clock alone may change what a ticket is. */
-function endsFirst(row: WaitRow, conflicts: readonly Conflict[]): number | null {
+function endsFirst(row: WaitRow, conflicts: readonly Conflict[], holds: readonly Hold[]): number | null {
   const ends = conflicts
     .filter(({ wait }) => !wait || wait.offered_until !== null)
     .map(({ holder }) => scopeEndMs(holder));
+  for (const hold of holds) ends.push(hold.expires_at);
   for (const end of [row.offered_until, row.until]) if (end !== null) ends.push(end);
   return ends.length === 0 ? null : Math.min(...ends);
 }
@@ -89,6 +92,8 @@ export const grant_wait: Handler<Input<"grant_wait">> = async (context, input) =
   const { reason } = input;
   requireReason(reason);
   if (!isWaiting(row, context.nowMs)) return { body: (await answerOf(context, row)).body };
+  // The line is overruled, not a hold: that is lifted by its own id.
+  await refuseFrozenNames(context, wantedBy(row), row.project_id, row.agent_id ?? "");
   const conflicts = await hardInTheWay(context, wantedBy(row), askerOf(row));
   for (const conflict of new Map(conflicts.map((each) => [each.holder.id, each])).values())
     await takeAway(context, conflict, reason);

@@ -3,6 +3,7 @@ import type { Operations } from "../contract/operations.js";
 import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
 import { record } from "./events.js";
+import { frozenBy } from "./frozen.js";
 import { newId } from "./ids.js";
 import { holds } from "./leases.js";
 import { projectOf } from "./projects.js";
@@ -19,7 +20,7 @@ type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 /** Why the caller can't claim the task now: the very refusal that the claim would give, as an answer. */
 export const get_task_why: Handler<Input<"get_task_why">> = async (context, input) => {
   const row = await taskNow(context, input.task_id);
-  const { ready } = taskState(row, context.nowMs);
+  const { ready } = taskState(row, context.nowMs, (await frozenBy(context, row)).length > 0);
   const claimable = async (text: string, next: string[]) => ({
     body: why(row, ready, true, null, text + (await requirementOf(context, row)), {}, next),
   });

@@ -11,6 +11,8 @@ export interface TaskState {
   /** Neither held nor closed, whatever it waits for. */
   readonly free: boolean;
   readonly ready: boolean;
+  /** It would be ready, and a hold keeps who asks from claiming it (R41). */
+  readonly frozen: boolean;
   /** Open, and a task it depends on isn't completed (R23). No blocker is completed by the clock, so none is looked at. */
   readonly blocked: boolean;
   /** The same of what is delegated, too. */
@@ -19,8 +21,11 @@ export interface TaskState {
   readonly leaseEndMs: number | null;
 }
 
-/** The one definition of a task's state; list, claim, `why` and page agree with it. */
-export function taskState(row: StateColumns, nowMs: number): TaskState {
+/**
+ * The one definition of a task's state; list, claim, `why` and page agree with it. Whether it is frozen is for who asks to
+ * know (core/frozen.ts), where that matters: a hold is on its project, or on what it declares.
+ */
+export function taskState(row: StateColumns, nowMs: number, frozen = false): TaskState {
   const leaseEndMs = leaseEnd(row);
   const claimed = row.status === "claimed";
   const held = claimed && leaseEndMs !== null && nowMs < leaseEndMs;
@@ -28,6 +33,7 @@ export function taskState(row: StateColumns, nowMs: number): TaskState {
   const kept = died ? fate(row, true) : row.status;
   const free = kept === "open";
   const waits = free && row.open_blockers > 0;
+  const startable = free && !waits && (row.not_before === null || row.not_before <= nowMs);
   // What is delegated is an open task that waits for its parts, so that all that frees or stalls such a task holds of it.
   const delegated = waits && row.delegated === 1;
   return {
@@ -35,7 +41,8 @@ export function taskState(row: StateColumns, nowMs: number): TaskState {
     held,
     lapsed: died || row.lapsed === 1,
     free,
-    ready: free && !waits && (row.not_before === null || row.not_before <= nowMs),
+    ready: startable && !frozen,
+    frozen: startable && frozen,
     blocked: waits && !delegated,
     waits,
     leaseEndMs: held || died || row.lapsed === 1 ? leaseEndMs : null,

@@ -34,10 +34,16 @@ const CLOSED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]
 
 /**
  * A task as the wire names it, at an instant, with what it waits for, those first that keep it longest, and where the
- * branches are that its result was judged on.
+ * branches are that its result was judged on; `frozen` for who asks.
  */
-export function taskView(row: TaskRow, nowMs: number, blockers: readonly BlockerRow[], heads: Heads): Task {
-  const state = taskState(row, nowMs);
+export function taskView(
+  row: TaskRow,
+  nowMs: number,
+  blockers: readonly BlockerRow[],
+  heads: Heads,
+  frozen: boolean,
+): Task {
+  const state = taskState(row, nowMs, frozen);
   const verdict = verdictOf(row);
   const [first] = blockers;
   const shown = state.held || state.lapsed;
@@ -53,6 +59,7 @@ export function taskView(row: TaskRow, nowMs: number, blockers: readonly Blocker
     ready: state.ready,
     stalled: state.waits && first !== undefined && isBroken(first, nowMs),
     lapsed: state.lapsed,
+    frozen: state.frozen,
     depends_on: idsOf(blockers),
     depends_on_count: row.blockers,
     blocked_by: row.open_blockers === 0 ? [] : idsOf(openAmong(blockers)),

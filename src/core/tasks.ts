@@ -10,10 +10,13 @@ import { cursorAfter, pageOf } from "./cursor.js";
 import { freeDependents, sayWaiting } from "./dependencies.js";
 import { countsAfter, edgesTo, writeEdges } from "./dependency-edits.js";
 import { record } from "./events.js";
+import { refuseFrozenChange } from "./frozen.js";
+import { frozenTasks } from "./frozen-queue.js";
 import { roleAtLeast } from "./identity.js";
 import { holds, isHolder, type LeaseProof } from "./leases.js";
 import { leaseLost } from "./lost-lease.js";
 import { agentOf, requireNamed } from "./named.js";
+import { endReservation } from "./passed-over.js";
 import { projectOf } from "./projects.js";
 import { quoted } from "./quoted.js";
 import { heldByOther } from "./refusals.js";
@@ -59,10 +62,12 @@ export const list_tasks: Handler<Input<"list_tasks">> = async (context, input) =
   const sort = input.sort ?? (inQueue ? "handout" : "created");
   const page = pageOf(`tasks:${sort}`, input);
   await requireNamed(context, { agent_id: input.assigned_to });
+  const frozen = input.ready === undefined ? undefined : await frozenTasks(context);
   const filter: TaskFilter = {
     sort,
     ...(input.project_id === undefined ? {} : { projectId: (await projectOf(context, input.project_id)).id }),
     ...(input.assigned_to === undefined ? {} : { assignedTo: input.assigned_to }),
+    ...(frozen ? { frozen } : {}),
     ...pick(input, [
       "status",
       "ready",
@@ -138,9 +143,11 @@ export const update_task: Handler<Input<"update_task">> = async (context, input)
   Object.assign(change, { version: row.version + 1, updated_at: context.nowMs });
   const declares = input.scopes !== undefined || (change.project_id !== undefined && row.scopes !== null);
   if (declares) Object.assign(change, await declaredAfter(context, row, change, input.scopes));
+  if (declares && state.held) await refuseFrozenChange(context, row, withChange(row, change));
   if (declares && state.held) await refuseTaken(context, withChange(row, change));
   await context.tx.tasks.update(row, change);
   const after = withChange(row, change);
+  if (declares || input.not_before !== undefined || edges) await endReservation(context.tx, row);
   if (declares) await writeDeclared(context, after);
   if (declares && state.held) await changeHeld(context, row, after);
   if (input.labels !== undefined) await context.tx.tasks.setLabels(after, JSON.parse(after.labels));
@@ -211,6 +218,7 @@ export const delete_task: Handler<Input<"delete_task">> = async (context, input)
   const refused = row.has_dependents === 1 ? await dependedOn(context, row) : null;
   if (refused && !input.force) throw refused;
   if (refused) await freeDependents(context, row);
+  await endReservation(context.tx, row);
   await context.tx.tasks.remove(row);
   await record(context, "task.updated", row, { deleted: true, content: row.content });
   return { body: { deleted: true, id: row.id } };

@@ -79,6 +79,8 @@ export interface TaskFilter {
   readonly projectId?: string;
   readonly status?: string;
   readonly ready?: boolean;
+  /** What isn't ready because it is frozen for who asks. */
+  readonly frozen?: { readonly projectIds: readonly string[]; readonly taskSeqs: readonly number[] };
   readonly blocked?: boolean;
   readonly stalled?: boolean;
   readonly lapsed?: boolean;

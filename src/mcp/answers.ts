@@ -115,18 +115,34 @@ export function showTask(task: Row, look: Look): Shown {
   };
 }
 
+/** Rows of unlanded work beside an answer. */
+const UNLANDED_SHOWN = 5;
+
 const holding = (row: Row) => (row.kind === "task" ? row.task_id : quote(row.scope));
 
-export function showScopes(body: Row & { readonly claims: readonly Row[] }, look: Look): Shown {
-  const { claims, ticket, position } = body;
+/** Branches whose work overlaps what was claimed and is not on the base yet: read these before you write. */
+function unlandedWords(unlanded: readonly Row[]): string {
+  if (unlanded.length === 0) return "";
+  const named = unlanded.slice(0, 3).map((row) => `${quote(row.branch, 40)} (${row.agent_name})`);
+  const more = unlanded.length > named.length ? ` and ${unlanded.length - named.length} more` : "";
+  return ` Not landed yet, and overlapping: ${named.join(", ")}${more}.`;
+}
+
+export function showScopes(
+  body: Row & { readonly claims: readonly Row[]; readonly unlanded?: readonly Row[] },
+  look: Look,
+): Shown {
+  const { claims, ticket, position, unlanded = [] } = body;
   if (ticket !== undefined) {
     const says = `Not free: you are number ${position} in line (ticket ${ticket}). Call this again with the same arguments and wait_seconds to keep your place and take what is offered; session {"action":"end"} leaves.`;
     return { data: { claims: [], ticket, position }, says };
   }
   const named = claims.map((row) => `${quote(row.scope)} (fence ${row.fence})`).join(", ");
   const left = seconds(Math.min(...claims.map((row) => Number(row.remaining_ms))));
-  const says = `You hold ${named}: ${left} s left. session {"action":"heartbeat"} keeps them, release_scopes gives them back.`;
-  return { data: { claims: claims.map((row) => view(row, VIEWS.scope, look.textLimit)) }, says };
+  const says = `You hold ${named}: ${left} s left. session {"action":"heartbeat"} keeps them, release_scopes gives them back.${unlandedWords(unlanded)}`;
+  const beside = unlanded.slice(0, UNLANDED_SHOWN).map((row) => view(row, VIEWS.unlanded, look.textLimit));
+  const data = { claims: claims.map((row) => view(row, VIEWS.scope, look.textLimit)) };
+  return { data: beside.length > 0 ? { ...data, unlanded: beside } : data, says };
 }
 
 export function showYield(body: Row): Shown {

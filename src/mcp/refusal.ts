@@ -59,6 +59,14 @@ function compactDetails(details: Row, names: Readonly<Record<string, string>>): 
         return { ...row, ...more, holder: view(row.holder as Row, VIEWS.claim, TEXT_LIMIT) };
       });
   }
+  if (Array.isArray(compact.holds)) {
+    compact.holds = compact.holds
+      .slice(0, CONFLICTS_SHOWN)
+      .map((row) => ({ scope: row.scope, ...view(row, VIEWS.hold, TEXT_LIMIT) }));
+  }
+  if (Array.isArray(compact.unlanded)) {
+    compact.unlanded = compact.unlanded.slice(0, CONFLICTS_SHOWN).map((row) => view(row, VIEWS.unlanded, TEXT_LIMIT));
+  }
   if (Array.isArray(compact.claims)) {
     compact.claims = compact.claims.slice(0, CLAIMS_MAX).map((row) => view(row, VIEWS.claim, TEXT_LIMIT));
   }

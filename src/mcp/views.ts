@@ -84,6 +84,10 @@ export const VIEWS = {
   ],
   /** A scope just claimed, or one in the way. */
   scope: ["id", "scope", "mode", "agent_name", "intent", "fence", "expires_at", "remaining_ms"],
+  /** What freezes something; where it names no scope, the whole project. */
+  hold: ["id", "scope", "reason", "agent_name", "expires_at", "remaining_ms"],
+  /** Work on another branch beside what was claimed. */
+  unlanded: ["branch", "scopes", "agent_name", "intent"],
   scopeItem: ["claim_id", "scope", "outcome", "reason"],
   session: [
     "id",
@@ -139,6 +143,7 @@ const AGENT_TEXT: ReadonlySet<string> = new Set([
   "client",
   "branch",
   "scope",
+  "scopes",
   "host",
   "cwd",
   "worktree",

@@ -14,6 +14,8 @@ import { repositories } from "./migrations/sqlite/011-repositories.js";
 import { waits } from "./migrations/sqlite/012-waits.js";
 import { handoffs } from "./migrations/sqlite/013-handoffs.js";
 import { scopeCapacities } from "./migrations/sqlite/014-scope-capacities.js";
+import { holds } from "./migrations/sqlite/015-holds.js";
+import { unlanded } from "./migrations/sqlite/016-unlanded.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
 import { BusyRetry } from "./sqlite-faults.js";
 
@@ -33,6 +35,8 @@ const MIGRATIONS: readonly string[] = [
   waits,
   handoffs,
   scopeCapacities,
+  holds,
+  unlanded,
 ];
 
 /**

@@ -24,7 +24,7 @@ const POSTGRES: Dialect = {
 
 /** What waits to be written to these is written before anything reads them. */
 const GATHERED =
-  /\b(tasks|task_texts|task_labels|notices|comments|context_versions|links|remembered|plans|plan_steps|scope_claims|task_scopes|waits|wait_scopes)\b/;
+  /\b(tasks|task_texts|task_labels|notices|comments|context_versions|links|remembered|plans|plan_steps|scope_claims|task_scopes|waits|wait_scopes|unlanded|unlanded_scopes)\b/;
 /** Events wait for a statement that reads them, or for the commit: with them the workspace's commits are locked. */
 const EVENTS = /\bevents\b/;
 

@@ -12,6 +12,8 @@ import { repositories } from "./migrations/postgres/009-repositories.js";
 import { waits } from "./migrations/postgres/010-waits.js";
 import { handoffs } from "./migrations/postgres/011-handoffs.js";
 import { scopeCapacities } from "./migrations/postgres/012-scope-capacities.js";
+import { holds } from "./migrations/postgres/013-holds.js";
+import { unlanded } from "./migrations/postgres/014-unlanded.js";
 import { translatePostgresFault } from "./postgres-faults.js";
 import { PostgresPool } from "./postgres-pool.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
@@ -46,6 +48,10 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
   { sql: handoffs, worksFor: 10 },
   // Code that knows no capacities grants one place, and wakes less when it is free.
   { sql: scopeCapacities, worksFor: 10 },
+  // Code that knows no holds would grant what is frozen.
+  { sql: holds, worksFor: 13 },
+  // Code that knows no unlanded work tells nobody of it.
+  { sql: unlanded, worksFor: 13 },
 ];
 
 /** Any number: whoever migrates holds it, so that nodes that start together migrate once. */

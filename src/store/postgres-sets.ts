@@ -4,9 +4,8 @@ import type { Guard } from "./sql/db.js";
 const NUMBERS = new Set(
   `seq task_seq plan_seq priority queue wakes_at attempts max_attempts version created_at updated_at closed_at not_before due_date
    cancel_requested blockers open_blockers delegated has_dependents fence claimed_at lease_seconds lease_until lapsed tick_at
-   requires_verdict context_version nested ended_at scoped parked_by hops passed_since place at now asked_at rank offered_until wait_seq answered_at`.split(
-    /\s+/,
-  ),
+   requires_verdict context_version nested ended_at scoped parked_by hops passed_since place at now asked_at rank offered_until wait_seq
+   answered_at unlanded_seq declared_at expires_at`.split(/\s+/),
 );
 const typeOf = (name: string) => (NUMBERS.has(name) ? "bigint" : "text");
 

@@ -33,9 +33,12 @@ const BEGIN = `SELECT w.wall_ms, c.offset_ms, greatest(c.last_ms, (SELECT at FRO
   (SELECT min(expires_at) FROM sessions WHERE state = 'open' AND expires_at IS NOT NULL) AS session_ends_at,
   (SELECT min(next_at) FROM recurrences WHERE next_at IS NOT NULL) AS tick_at,
   (SELECT min(lease_until) FROM scope_claims WHERE ended_at IS NULL AND lease_until IS NOT NULL) AS scope_ends_at,
+  (SELECT min(expires_at) FROM holds WHERE ended_at IS NULL) AS hold_ends_at,
+  EXISTS (SELECT 1 FROM unlanded WHERE ended_at IS NULL) AS unlanded,
   (SELECT min(offered_until) FROM waits WHERE ended_at IS NULL AND offered_until IS NOT NULL) AS offer_ends_at,
   (SELECT min(expires_at) FROM handoffs WHERE state = 'offered') AS handoff_ends_at,
-  EXISTS (SELECT 1 FROM tasks WHERE parked_by IS NOT NULL) AS parked
+  EXISTS (SELECT 1 FROM tasks WHERE parked_by IS NOT NULL) AS parked,
+  EXISTS (SELECT 1 FROM waits WHERE ended_at IS NULL) AS waited
   FROM clock c, versions v, (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS wall_ms) w`;
 
 /** So old may the persisted time get: renewals write no event that would tell it. */
@@ -57,9 +60,13 @@ interface Begun {
   readonly session_ends_at: number | null;
   readonly tick_at: number | null;
   readonly scope_ends_at: number | null;
+  /** When the first of the holds ends that nobody has recorded the end of. */
+  readonly hold_ends_at: number | null;
+  readonly unlanded: boolean;
   readonly offer_ends_at: number | null;
   readonly handoff_ends_at: number | null;
   readonly parked: boolean;
+  readonly waited: boolean;
 }
 
 const dueAt = (begun: Begun) => [
@@ -69,6 +76,7 @@ const dueAt = (begun: Begun) => [
   begun.scope_ends_at,
   begun.offer_ends_at,
   begun.handoff_ends_at,
+  begun.hold_ends_at,
 ];
 
 /** Opens (and where needed migrates) the Postgres store: any number of nodes share one database, none special (R57). */
@@ -160,10 +168,14 @@ class PostgresStore implements Store {
       othersVersion: begun.identities,
       othersQueueVersion: this.#transactions,
       shared: true,
+      // Who may place one reads it again.
+      frozen: begun.hold_ends_at !== null || wants.changesIdentities === true,
+      unlandedKnown: begun.unlanded,
       mayBeDue: dueAt(begun).some((at) => at !== null && at <= nowMs),
       get parked() {
         return parked;
       },
+      waited: begun.waited,
       freed: [],
       get writes() {
         return db.writes;

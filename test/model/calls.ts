@@ -208,6 +208,22 @@ export const CALLS = {
     input: (s) => ({ task_id: s.task.id, blocker_id: idsOf(s)?.[0] ?? s.task.id }),
     predict: (s) => one(s, s.scene.rules.waitNoMore(s.who, s.task, s.others?.[0] ?? s.task)),
   },
+  place: {
+    name: "place_hold",
+    role: "coordinator",
+    record: true,
+    input: ({ args }) => given({ project: true, project_id: args.project, reason: "because", ttl_seconds: args.count }),
+    predict: ({ scene, args }) => {
+      return { status: 201, hold: scene.rules.place(args.project ?? "default", args.count ?? 0) };
+    },
+  },
+  lift: {
+    name: "lift_hold",
+    role: "coordinator",
+    record: true,
+    input: (s) => ({ hold_id: s.hold?.id ?? "f".repeat(32) }),
+    predict: (s) => ({ hold: s.scene.rules.lift(s.hold) }),
+  },
   open: {
     name: "open_session",
     record: true,
@@ -241,6 +257,8 @@ export function prepare(scene: Scene, step: CallStep): Prepared | undefined {
   scene.calls += 1;
   const chosen = step.args.others?.flatMap((nth) => known[nth % Math.max(1, known.length)] ?? []);
   const others = chosen?.length ? chosen : undefined;
+  const holds = scene.rules.freezes.filter(({ id }) => id !== null);
+  const hold = holds[(step.args.count ?? 0) % Math.max(1, holds.length)];
   const family = familyOf(scene.rules.sessions, who, step.args);
   const subject = {
     scene,
@@ -249,6 +267,7 @@ export function prepare(scene: Scene, step: CallStep): Prepared | undefined {
     proof,
     args: step.args,
     others,
+    hold,
     family,
     title: `task ${scene.calls}`,
   };

@@ -1,5 +1,5 @@
 import type { Offer } from "./handoffs.js";
-import type { Session, Task } from "./records.js";
+import type { Hold, Session, Task } from "./records.js";
 import type { Snapshot } from "./shown.js";
 
 /** What an answer must be. */
@@ -13,4 +13,5 @@ export interface Expected {
   readonly deleted?: Task;
   /** What else must be true of it. */
   readonly also?: (body: Record<string, unknown>) => void;
+  readonly hold?: Hold;
 }

@@ -53,6 +53,7 @@ export class Handoffs extends Families {
     if (offer.state === "accepted" && offer.by === this.sessionOf(who)) return this.acceptedBefore(who, offer);
     this.inTime(offer);
     const length = this.secondsOf(seconds, grant.seconds);
+    if (this.isFrozen(task)) throw new Refusal("frozen");
     grant.ended = "transferred";
     grant.session.lost.push({ grant, task, reason: "transferred" });
     const { attempts, hops } = task;

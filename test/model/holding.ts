@@ -44,6 +44,7 @@ export class Holding extends Standing {
   protected takeOver(who: Who, task: Task, held: Grant, seconds: number, reason: string | undefined): void {
     if (held.session.agent !== who.agent) this.role(who, "admin");
     if (reason === undefined) throw new Refusal("reason_required");
+    if (this.isFrozen(task)) throw new Refusal("frozen");
     this.mayMove(who, task);
     held.ended = "revoked";
     held.session.lost.push({ grant: held, task, reason: "revoked" });

@@ -190,6 +190,7 @@ export class Play {
       same([body.state, endsAtMs >= least && endsAtMs <= session.endsAtMs], ["open", true]);
     }
     expected.also?.(body);
+    if (expected.hold) this.#compare.hold(expected.hold, body as Body<"place_hold">);
     if (expected.tasks) {
       const shown = (expected.many ? body.tasks : [body.task ?? body]) as Shown[];
       same(shown.length, expected.tasks.length);
@@ -263,6 +264,7 @@ export class Play {
     const [ready, claims, offers] = await Promise.all([this.#ask("list_tasks", { ready: true }), ...asked]);
     same(ids(ready), ids(this.#rules.queue()));
     same(ids(offers), ids(this.#rules.offers.filter((offer) => this.#rules.stands(offer))));
+    same(ids(await this.#ask("list_holds", {})), ids(this.#rules.freezes.filter((hold) => this.#rules.isLive(hold))));
     const held = this.#rules.tasks.filter((task) => task.live);
     same(
       claims.map((claim) => [claim.lease_id, claim.remaining_ms]),

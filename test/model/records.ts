@@ -93,6 +93,14 @@ export interface Task {
   deleted: boolean;
 }
 
+/** A freeze of a project (R41). */
+export interface Hold {
+  id: string | null;
+  readonly project: string;
+  readonly endsAtMs: number;
+  lifted: boolean;
+}
+
 /** Who calls: an agent, in a session it names or in none. */
 export interface Who {
   readonly agent: Agent;

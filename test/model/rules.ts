@@ -1,5 +1,5 @@
 import { Handoffs } from "./handoffs.js";
-import { type Proof, Refusal, type Task, type Who } from "./records.js";
+import { type Hold, type Proof, Refusal, type Task, type Who } from "./records.js";
 
 /**
  * The rules of the task queue in memory, written from the rules' text alone: no storage, nothing noticed late, nothing
@@ -175,6 +175,21 @@ export class Rules extends Handoffs {
     Object.assign(task, change);
     task.changes += 1;
     return task;
+  }
+
+  // Holds
+
+  place(project: string, seconds: number): Hold {
+    const hold: Hold = { id: null, project, endsAtMs: this.nowMs + seconds * 1000, lifted: false };
+    this.freezes.push(hold);
+    return hold;
+  }
+
+  /** What is over stays as it is. */
+  lift(hold: Hold | undefined): Hold {
+    if (!hold) throw new Refusal("not_found");
+    if (this.isLive(hold)) hold.lifted = true;
+    return hold;
   }
 
   // Dependencies

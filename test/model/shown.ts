@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import type { Body } from "../support/fresh-store.js";
 import type { Offer } from "./handoffs.js";
-import type { Grant, Refusal, Session, Task } from "./records.js";
+import type { Grant, Hold, Refusal, Session, Task } from "./records.js";
 import type { Rules } from "./rules.js";
 import { leaseEndMs, openBlockers } from "./standing.js";
 
@@ -29,6 +29,7 @@ export function snapshot(rules: Rules, task: Task): Snapshot {
     priority: task.priority,
     status: live ? "claimed" : rules.delegated(task) ? "delegated" : task.status,
     ready: rules.ready(task),
+    frozen: rules.frozen(task),
     lapsed: lapse !== null,
     stalled: rules.stalled(task),
     depends_on: idsInOrder(task.waitsFor),
@@ -100,6 +101,11 @@ export class Comparison {
     const changed = before === undefined || task.changes > before.changes;
     same({ moved, version: changed ? null : version }, { moved: changed, version: changed ? null : before.version });
     this.#versions.set(task, { changes: task.changes, version });
+  }
+
+  hold(hold: Hold, shown: Body<"place_hold">): void {
+    hold.id ??= shown.id;
+    same([shown.id, Date.parse(shown.expires_at)], [hold.id, hold.endsAtMs]);
   }
 
   offer(offer: Offer, shown: Body<"handoff_task">): void {

@@ -29,6 +29,7 @@ const SWEPT = [
   "task_scopes",
   "scope_claims",
   "handoffs",
+  "holds",
   "dependencies",
   "comments",
   "links",

@@ -2,6 +2,7 @@ import { reasonLost } from "./lost-leases.js";
 import {
   type Agent,
   type Grant,
+  type Hold,
   type Proof,
   type Reason,
   Refusal,
@@ -17,6 +18,7 @@ const ROLES = ["worker", "coordinator", "admin"];
 export class Standing {
   readonly tasks: Task[] = [];
   readonly sessions: Session[] = [];
+  readonly freezes: Hold[] = [];
   protected order = 0;
 
   constructor(public nowMs: number) {}
@@ -42,7 +44,10 @@ export class Standing {
       ...(task.notBeforeMs === null ? [] : [task.notBeforeMs]),
     ]);
     const silent = this.sessions.filter((session) => session.state === "open").map((session) => session.endsAtMs);
-    return [...new Set([...ends, ...silent])].filter((at) => at > this.nowMs && at < Infinity).sort((a, b) => a - b);
+    const thawed = this.freezes.map(({ endsAtMs }) => endsAtMs);
+    return [...new Set([...ends, ...silent, ...thawed])]
+      .filter((at) => at > this.nowMs && at < Infinity)
+      .sort((a, b) => a - b);
   }
 
   protected lapseOf(task: Task, grant: Grant): void {
@@ -106,8 +111,25 @@ export class Standing {
 
   // Readiness
 
+  isLive(hold: Hold): boolean {
+    return !hold.lifted && this.nowMs < hold.endsAtMs;
+  }
+
+  /** R41: nobody new gets it, whoever has it goes on. */
+  protected isFrozen(task: Task): boolean {
+    return this.freezes.some((hold) => this.isLive(hold) && hold.project === task.project);
+  }
+
   /** R14, for a task whose dead lease is no lease. */
   ready(task: Task): boolean {
+    return this.startable(task) && !this.isFrozen(task);
+  }
+
+  frozen(task: Task): boolean {
+    return this.startable(task) && this.isFrozen(task);
+  }
+
+  private startable(task: Task): boolean {
     const started = task.notBeforeMs === null || task.notBeforeMs <= this.nowMs;
     return task.status === "open" && !task.live && task.attempts < task.maxAttempts && started && !this.waits(task);
   }
@@ -138,6 +160,7 @@ export class Standing {
     if (task.live) return new Refusal("task_claimed", { holder: task.live });
     if (task.notBeforeMs !== null && task.notBeforeMs > this.nowMs) return new Refusal("task_scheduled");
     if (this.blocked(task)) return new Refusal("task_blocked");
+    if (this.isFrozen(task)) return new Refusal("frozen");
     if (task.assignedTo && task.assignedTo !== who.agent) return new Refusal("task_assigned");
     return null;
   }

@@ -4,7 +4,7 @@ import type { Family } from "./families.js";
 import type { Offer } from "./handoffs.js";
 import type { Line } from "./line.js";
 import type { NamesShown } from "./names-shown.js";
-import type { Agent, Proof, Task, Who } from "./records.js";
+import type { Agent, Hold, Proof, Task, Who } from "./records.js";
 import { snapshot } from "./shown.js";
 
 /** What a call's arguments are chosen from, and what they mean. */
@@ -58,6 +58,7 @@ export interface Subject {
   readonly args: Args;
   /** Tasks named beside it; undefined where none are. */
   readonly others: Task[] | undefined;
+  readonly hold: Hold | undefined;
   readonly family: Family;
   /** The offer that is answered, and whom one is for; chosen before calls of the same instant add to them. */
   readonly offer?: Offer;

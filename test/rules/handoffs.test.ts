@@ -24,6 +24,15 @@ const noticesOf = async (as: Actor) =>
   (await fresh.ask("get_session", { session_id: as.sessionId }, as)).notices.map(({ type }) => type);
 
 describe("a task that is handed over (R39)", () => {
+  test("isn't, while its project is frozen: that would be a new grant (R41)", async () => {
+    await fresh.claim(id, ann);
+    const offered = await offer(ben);
+    await fresh.ask("place_hold", { project: true, reason: "release", ttl_seconds: 60 }, fresh.root);
+    expect((await refused(offered, ben)).code).toBe("frozen");
+    fresh.time.pass(60_000);
+    expect(await accept(offered, ben)).toMatchObject({ state: "accepted" });
+  });
+
   test("stays its holder's until it is accepted, and is then the receiver's under a new lease, higher fence (R4)", async () => {
     const held = await fresh.claim(id, ann, { lease_seconds: 60 });
     fresh.time.pass(10_000);

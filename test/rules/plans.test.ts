@@ -241,7 +241,7 @@ describe("a plan under way (R27)", () => {
     await fresh.claim(ids.c ?? "", ann, { lease_seconds: 30 });
     await fresh.ask("cancel_task", { task_id: ids.d ?? "" }, fresh.root);
     const now = await shown("p");
-    const counts = { claimable: 1, in_flight: 1, blocked: 0, stalled: 1, scheduled: 1 };
+    const counts = { claimable: 1, in_flight: 1, blocked: 0, stalled: 1, scheduled: 1, frozen: 0 };
     expect(now.progress).toEqual({ total: 6, completed: 1, ...counts, failed: 0, cancelled: 1 });
     expect(now.steps.find(({ key }) => key === "c")).toMatchObject({ status: "claimed", claimed_by_agent_id: ann.id });
     expect(keysOf(now, now.critical_path)).toEqual(["b"]);

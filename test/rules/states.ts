@@ -1,4 +1,5 @@
 import type { Actor, FreshStore } from "../support/fresh-store.js";
+import { FROZEN } from "./frozen-states.js";
 import { type State, WAITING } from "./waiting-states.js";
 
 const done = (fresh: FreshStore, id: string, ann: Actor) => fresh.claim(id, ann);
@@ -133,6 +134,7 @@ export const STATES: readonly State[] = [
     code: "task_assigned",
     ready: true,
   },
+  ...FROZEN,
   {
     name: "scheduled and assigned to A: the first cause is told",
     make: ({ fresh, ann, id }) => {

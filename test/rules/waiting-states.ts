@@ -1,7 +1,7 @@
 import type { Actor, FreshStore } from "../support/fresh-store.js";
 
 /** A task, who tries to claim it (B), and who may stand in the way (A). */
-interface Scene {
+export interface Scene {
   fresh: FreshStore;
   ann: Actor;
   ben: Actor;

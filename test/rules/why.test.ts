@@ -3,7 +3,7 @@ import { standingOf } from "../../console/src/standing.js";
 import { type Actor, FreshStore } from "../support/fresh-store.js";
 import { STATES } from "./states.js";
 
-/** Field reports here: C44 (as far as tasks without holds go), C01, C02. */
+/** Field reports here: C44, C01, C02. */
 
 describe("everything that speaks of a task agrees in the same millisecond (R14, R17)", () => {
   test.each(STATES)("C44: $name", async ({ make, code, ready, details }) => {
@@ -24,7 +24,9 @@ describe("everything that speaks of a task agrees in the same millisecond (R14, 
     expect(await listed({ status: task.status })).toEqual([id]);
     const blocked = task.status === "open" && (code === "task_blocked" || task.blocked_by.length > 0);
     expect(await listed({ blocked: true })).toEqual(blocked ? [id] : []);
-    const badge = task.stalled ? "stalled" : code === "task_delegated" ? "delegated" : blocked ? "blocked" : null;
+    const waits = task.stalled ? "stalled" : code === "task_delegated" ? "delegated" : blocked ? "blocked" : null;
+    const badge = waits ?? (code === "frozen" ? "frozen" : null);
+    expect(task.frozen).toBe(code === "frozen");
     expect(standingOf(task)).toBe(badge);
     expect(await listed({ stalled: true })).toEqual(task.stalled ? [id] : []);
     expect(await listed({ claimed: true })).toEqual(task.status === "claimed" ? [id] : []);

@@ -12,7 +12,7 @@ type Database = Awaited<ReturnType<typeof freshDatabase>>;
 
 /** Emptied in this order, in which no row names one that is gone. */
 const TABLES =
-  `duties handoffs scope_capacities yields wait_scopes waits task_scopes scope_claims scope_fences dependencies comments links task_labels task_texts tasks notices remembered events sessions secrets keys agents
+  `duties holds unlanded_scopes unlanded handoffs scope_capacities yields wait_scopes waits task_scopes scope_claims scope_fences dependencies comments links task_labels task_texts tasks notices remembered events sessions secrets keys agents
   repositories projects workspaces`.split(/\s+/);
 const AS_NEW = `${TABLES.map((table) => `DELETE FROM ${table};`).join(" ")} UPDATE clock SET last_ms = 0, offset_ms = 0`;
 const BIG = "SELECT pg_relation_size('tasks') + pg_relation_size('events') > 2000000 AS big";

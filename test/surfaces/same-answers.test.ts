@@ -12,12 +12,14 @@ import { rowsOfEvidence } from "./rows-of-evidence.js";
 import { rowsOfHandoffs } from "./rows-of-handoffs.js";
 import { rowsOfHistory } from "./rows-of-history.js";
 import { rowsOfHolders } from "./rows-of-holders.js";
+import { rowsOfHolds } from "./rows-of-holds.js";
 import { rowsOfPeople } from "./rows-of-people.js";
 import { rowsOfPlans } from "./rows-of-plans.js";
 import { rowsOfRecords } from "./rows-of-records.js";
 import { rowsOfRecurrences } from "./rows-of-recurrences.js";
 import { rowsOfScopes } from "./rows-of-scopes.js";
 import { rowsOfSessions } from "./rows-of-sessions.js";
+import { rowsOfUnlanded } from "./rows-of-unlanded.js";
 import { rowsOfWaits } from "./rows-of-waits.js";
 import { type Row, Stage } from "./stage.js";
 import type { Entrance, Heard, Surface } from "./surface.js";
@@ -33,6 +35,8 @@ const ROWS = [
   ...rowsOfPlans,
   ...rowsOfScopes,
   ...rowsOfHandoffs,
+  ...rowsOfHolds,
+  ...rowsOfUnlanded,
   ...rowsOfWaits,
   ...rowsOfSessions,
   ...rowsOfHistory,

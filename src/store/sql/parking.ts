@@ -1,30 +1,40 @@
-import { QUEUE } from "../../core/rows.js";
+import { QUEUE, type TaskRow } from "../../core/rows.js";
 import type { DeclaringRow, PassedOver, ScopeVerbs } from "../../core/scope-rows.js";
+import type { QueueFilter } from "../../core/verbs.js";
 import type { SqlValue } from "../driver.js";
 import { BESIDE } from "./capacities.js";
 import type { Db } from "./db.js";
 
 const DECLARED = ["task_seq", "place", "namespace", "scope", "kind", "key", "index_key", "mode"] as const;
 
+/** A task that goes to sleep, or wakes. */
+export interface Sleeper {
+  readonly seq: number;
+  readonly id: string;
+}
+
+/** Moves tasks in the queue, and their labels with them; `set` is what else becomes of them. */
+export async function moveInQueue(db: Db, rows: readonly Sleeper[], set: string, queue: number): Promise<void> {
+  if (rows.length === 0) return;
+  const { numbersOf } = db.dialect;
+  const seqs = JSON.stringify(rows.map(({ seq }) => seq));
+  await db.run(`UPDATE tasks SET queue = ${queue}, ${set} WHERE seq IN (${numbersOf})`, seqs);
+  await db.run(`UPDATE task_labels SET queue = ${queue} WHERE seq IN (${numbersOf})`, seqs);
+  for (const { id } of rows) db.kept.drop(id);
+}
+
 type Parking = "declare" | "declaredNear" | "park" | "unpark" | "unparkBehind" | "passedOver";
 
 /** Tasks that declare scopes, and sleep while these aren't free. */
 export function parking(db: Db): Pick<ScopeVerbs, Parking> {
   const { textsOf, numbersOf } = db.dialect;
-  const move = async (rows: readonly { seq: number; id: string }[], set: string, queue: number) => {
-    const seqs = JSON.stringify(rows.map(({ seq }) => seq));
-    if (rows.length === 0) return;
-    await db.run(`UPDATE tasks SET queue = ${queue}, ${set} WHERE seq IN (${numbersOf})`, seqs);
-    await db.run(`UPDATE task_labels SET queue = ${queue} WHERE seq IN (${numbersOf})`, seqs);
-    for (const { id } of rows) db.kept.drop(id);
-  };
   const wake = async (claims: string, ...values: SqlValue[]) => {
-    const rows = await db.all<{ seq: number; id: string }>(
+    const rows = await db.all<Sleeper>(
       `SELECT t.seq, t.id FROM tasks t WHERE t.parked_by IN (${claims}) AND t.status = 'open'
        AND t.queue = ${QUEUE.sleeping} ORDER BY t.seq ${db.locks ? "FOR UPDATE OF t" : ""}`,
       ...values,
     );
-    await move(rows, "wakes_at = NULL, parked_by = NULL", QUEUE.ready);
+    await moveInQueue(db, rows, "wakes_at = NULL, parked_by = NULL", QUEUE.ready);
     return rows.length;
   };
   // What another node's transaction has in hand is left to it.
@@ -49,13 +59,13 @@ export function parking(db: Db): Pick<ScopeVerbs, Parking> {
       const from = holderSeq > 0 ? "scope_claims" : "waits";
       const holder = `SELECT c.seq FROM ${from} c WHERE c.seq = ? AND c.ended_at IS NULL ${db.locks ? "FOR SHARE" : ""}`;
       if ((await db.get(holder, Math.abs(holderSeq))) === undefined) return false;
-      const rows = await db.all<{ seq: number; id: string }>(
+      const rows = await db.all<Sleeper>(
         `SELECT t.seq, t.id FROM tasks t WHERE t.seq IN (${numbersOf}) AND t.status = 'open' AND t.queue = ${QUEUE.ready}
          ORDER BY t.seq ${locked}`,
         JSON.stringify(taskSeqs),
       );
       const sleeps = `wakes_at = ${untilMs}, parked_by = ${holderSeq}`;
-      await move(rows, `${sleeps}, passed_since = coalesce(passed_since, ${nowMs})`, QUEUE.sleeping);
+      await moveInQueue(db, rows, `${sleeps}, passed_since = coalesce(passed_since, ${nowMs})`, QUEUE.sleeping);
       return true;
     },
     unpark(claimSeqs) {
@@ -68,25 +78,34 @@ export function parking(db: Db): Pick<ScopeVerbs, Parking> {
   };
 }
 
+/** Tasks of the filter that sleep behind somebody's claim or a hold, in front of `before` in hand-out order. */
+export function asleepFor(
+  { workspaceId, projectId, agentId, labels, plan }: QueueFilter,
+  before: TaskRow | undefined,
+): { readonly where: string; readonly params: readonly SqlValue[] } {
+  const where = [
+    "t.workspace_id = ? AND t.parked_by IS NOT NULL AND t.queue = 2 AND t.status = 'open' AND t.assigned_to IN ('', ?)",
+  ];
+  const params: SqlValue[] = [workspaceId, agentId];
+  const narrow = (condition: string, ...values: SqlValue[]) => {
+    where.push(condition);
+    params.push(...values);
+  };
+  if (projectId !== null) narrow("t.project_id = ?", projectId);
+  if (plan !== null) narrow("t.plan = ?", plan);
+  for (const label of new Set(labels))
+    narrow("EXISTS (SELECT 1 FROM task_labels l WHERE l.seq = t.seq AND l.label = ?)", label);
+  if (before)
+    narrow("(t.priority > ? OR (t.priority = ? AND t.seq < ?))", before.priority, before.priority, before.seq);
+  return { where: where.join(" AND "), params };
+}
+
 /** What claims skip, for whoever asks what they skipped. */
 function passedOver(db: Db): Pick<ScopeVerbs, "passedOver"> {
   return {
-    async passedOver({ workspaceId, projectId, agentId, labels, plan }, before, { shown, counted }) {
-      const where = [
-        "t.workspace_id = ? AND t.parked_by IS NOT NULL AND t.queue = 2 AND t.status = 'open' AND t.assigned_to IN ('', ?)",
-      ];
-      const params: SqlValue[] = [workspaceId, agentId];
-      const narrow = (condition: string, ...values: SqlValue[]) => {
-        where.push(condition);
-        params.push(...values);
-      };
-      if (projectId !== null) narrow("t.project_id = ?", projectId);
-      if (plan !== null) narrow("t.plan = ?", plan);
-      for (const label of new Set(labels))
-        narrow("EXISTS (SELECT 1 FROM task_labels l WHERE l.seq = t.seq AND l.label = ?)", label);
-      if (before)
-        narrow("(t.priority > ? OR (t.priority = ? AND t.seq < ?))", before.priority, before.priority, before.seq);
-      const from = `FROM tasks t WHERE ${where.join(" AND ")}`;
+    async passedOver(filter, before, { shown, counted }) {
+      const { where, params } = asleepFor(filter, before);
+      const from = `FROM tasks t WHERE ${where}`;
       const first = `SELECT t.seq ${from} ORDER BY t.priority DESC, t.seq LIMIT ${shown}`;
       const [rows, all] = await Promise.all([
         db.all<PassedOver>(

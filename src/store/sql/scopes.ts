@@ -128,9 +128,11 @@ function settling(db: Db): Pick<ScopeVerbs, "settle" | "inUse"> {
         db.get(
           `SELECT 1 AS x FROM scope_claims c WHERE c.namespace = ? AND c.ended_at IS NULL
            UNION ALL SELECT 1 FROM task_scopes d JOIN tasks t ON t.seq = d.task_seq AND t.closed_at IS NULL
-             WHERE d.namespace = ? LIMIT 1`,
-          projectId,
-          projectId,
+             WHERE d.namespace = ?
+           UNION ALL SELECT 1 FROM wait_scopes w WHERE w.namespace = ?
+           UNION ALL SELECT 1 FROM holds h WHERE h.namespace = ? AND h.ended_at IS NULL
+           UNION ALL SELECT 1 FROM unlanded u WHERE u.project_id = ? AND u.ended_at IS NULL LIMIT 1`,
+          ...Array<string>(5).fill(projectId),
         ),
         (row) => row !== undefined,
       ),

@@ -35,7 +35,15 @@ export function listTasks(
   }
   if (filter.status !== undefined) statusCondition(filter.status, query, time);
   if (filter.claimed !== undefined) time(filter.claimed ? `t.queue = 2 AND ${HELD}` : AVAILABLE);
-  if (filter.ready !== undefined) time(filter.ready ? `${IN_QUEUE} AND ${READY}` : `NOT ${READY}`);
+  if (filter.ready !== undefined) {
+    const { projectIds = [], taskSeqs = [] } = filter.frozen ?? {};
+    const { textsOf, numbersOf } = db.dialect;
+    const frozen = filter.frozen ? `(t.project_id IN (${textsOf}) OR t.seq IN (${numbersOf}))` : undefined;
+    const ready = frozen === undefined ? READY : `(${READY} AND NOT ${frozen})`;
+    const values = frozen === undefined ? [] : [JSON.stringify(projectIds), JSON.stringify(taskSeqs)];
+    const times = Array<number>(READY.split("?").length - 1).fill(nowMs);
+    query.add(filter.ready ? `${IN_QUEUE} AND ${ready}` : `NOT ${ready}`, ...times, ...values);
+  }
   if (filter.blocked !== undefined) time(filter.blocked ? BLOCKED : `NOT ${BLOCKED}`);
   if (filter.stalled !== undefined) time(filter.stalled ? STALLED : `NOT ${STALLED}`);
   if (filter.lapsed !== undefined) {

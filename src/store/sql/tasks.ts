@@ -219,9 +219,11 @@ function timeAndHolderVerbs(db: Db): Pick<TaskVerbs, TimeAndHolder> {
              UNION ALL SELECT min(expires_at) FROM sessions WHERE state = 'open' AND expires_at > ?
              UNION ALL SELECT min(next_at) FROM recurrences WHERE next_at > ?
              UNION ALL SELECT min(lease_until) FROM scope_claims WHERE ended_at IS NULL AND lease_until > ?
-             UNION ALL SELECT min(offered_until) FROM waits WHERE ended_at IS NULL AND offered_until > ?) AS wakes`,
+             UNION ALL SELECT min(offered_until) FROM waits WHERE ended_at IS NULL AND offered_until > ?
+             UNION ALL SELECT min(expires_at) FROM holds WHERE ended_at IS NULL AND expires_at > ?) AS wakes`,
           nowMs,
           workspaceId,
+          nowMs,
           nowMs,
           nowMs,
           nowMs,

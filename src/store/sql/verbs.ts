@@ -9,6 +9,7 @@ import { eventVerbs } from "./events.js";
 import { familyVerbs } from "./families.js";
 import { handoffVerbs } from "./handoffs.js";
 import { headVerbs } from "./heads.js";
+import { holdVerbs } from "./holds.js";
 import { leaseVerbs } from "./leases.js";
 import { noteVerbs } from "./notes.js";
 import { planVerbs } from "./plans.js";
@@ -17,6 +18,7 @@ import { repositoryVerbs } from "./repositories.js";
 import { scopeVerbs } from "./scopes.js";
 import { sessionVerbs } from "./sessions.js";
 import { taskVerbs } from "./tasks.js";
+import { unlandedVerbs } from "./unlanded.js";
 import { waitVerbs } from "./waits.js";
 import { workspaceVerbs } from "./workspaces.js";
 
@@ -30,6 +32,8 @@ export type Verbs = Pick<
   | "dependencies"
   | "families"
   | "scopes"
+  | "holds"
+  | "unlanded"
   | "plans"
   | "contexts"
   | "heads"
@@ -54,6 +58,8 @@ export function verbsOf(db: Db, noticeWrites = 0): Verbs {
     dependencies: dependencyVerbs(db),
     families: familyVerbs(db),
     scopes: scopeVerbs(db),
+    holds: holdVerbs(db),
+    unlanded: unlandedVerbs(db),
     plans: planVerbs(db),
     contexts: contextVerbs(db),
     heads: headVerbs(db),
