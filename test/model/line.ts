@@ -47,15 +47,10 @@ export class Line extends Tickets {
     return own.find((ticket) => ticket.wanted.length === wanted.length && all(ticket)) ?? null;
   }
 
-  private enter(
-    who: Who,
-    asked: Asked,
-    { priority, session, task }: InLine,
-    seconds: number,
-    refusedWith?: string,
-  ): Ticket {
+  private enter(who: Who, asked: Asked, inLine: InLine, seconds: number, refusedWith?: string): Ticket {
     const { wanted, project, intent } = asked;
-    const place = { order: this.tickets.length, rank: this.nowMs - priority * LEVEL_MS, priority };
+    const { priority, session, task } = inLine;
+    const place = { order: this.tickets.length, rank: this.rankFor(inLine, wanted), priority };
     const fresh = { id: null, offeredUntilMs: null, ended: null, granted: [] };
     const made = { wanted, project, intent, seconds, task, grant: task?.live ?? null, ...place, ...fresh };
     if (session) this.refuseDeadlock({ ...made, session }, refusedWith);
@@ -63,6 +58,16 @@ export class Line extends Tickets {
     this.tickets.push(ticket);
     this.reached("got into line");
     return ticket;
+  }
+
+  /** Nobody gets before those whom it waits for already. */
+  private rankFor(asker: InLine, wanted: readonly Wanted[]): number {
+    const rank = this.nowMs - asker.priority * LEVEL_MS;
+    const own = this.tickets.filter((ticket) => ticket.session === asker.session && this.inLine(ticket));
+    const passed = this.others(asker, wanted).filter(
+      (ticket) => ticket.rank > rank && this.reachHard(own, ticket.session),
+    );
+    return Math.max(rank, ...passed.map((ticket) => ticket.rank));
   }
 
   /**
