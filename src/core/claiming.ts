@@ -16,7 +16,7 @@ import { projectOf } from "./projects.js";
 import { quoted } from "./quoted.js";
 import { heldByOther, refusalToClaim } from "./refusals.js";
 import { QUEUE, type TaskRow } from "./rows.js";
-import { grantWithScopes, park, refuseTaken, takenFrom, wakeOwn } from "./task-scopes.js";
+import { grantWithScopes, park, refuseMoved, takenFrom, wakeOwn } from "./task-scopes.js";
 import { queuePlace, taskState } from "./task-state.js";
 import { taskOf } from "./tasks.js";
 import { withUnlanded } from "./unlanded-beside.js";
@@ -139,7 +139,7 @@ async function takeOver(
   requireReason(reason);
   await roomFor(context, 1);
   await refuseFrozen(context, row);
-  await refuseTaken(context, row);
+  await refuseMoved(context, row);
   await context.holder();
   const place = queuePlace(row, context.nowMs);
   const open = await endByForce(context, row, { status: "open", state: null, state_detail: null, ...place });

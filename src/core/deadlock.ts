@@ -1,8 +1,10 @@
 import { DibsError } from "../contract/errors.js";
 import type { Context } from "./context.js";
 import { ahead } from "./in-line.js";
-import { askerOf, hardInTheWay, type InLine, waitingOf, wantedBy } from "./line-tickets.js";
+import { isBefore, isOffered } from "./line-order.js";
+import { asHolder, askerOf, hardInTheWay, type InLine, ticketsNear, waitingOf, wantedBy } from "./line-tickets.js";
 import type { Conflict } from "./scope-conflicts.js";
+import type { Wanted } from "./scope-names.js";
 import { scopeClaimView } from "./scope-view.js";
 import { type Edge, wayTo } from "./wait-graph.js";
 import type { WaitRow } from "./wait-rows.js";
@@ -11,12 +13,19 @@ import type { WaitRow } from "./wait-rows.js";
  * Refuses to wait for somebody who, over however many others, waits for the asker (R37). Of two halves that are written at
  * once the later one sees the earlier: lines of a workspace are entered one after another.
  */
-export async function refuseDeadlock(context: Context, asker: InLine, conflicts: readonly Conflict[]): Promise<void> {
+export async function refuseDeadlock(
+  context: Context,
+  asker: InLine,
+  wanted: readonly Wanted[],
+  conflicts: readonly Conflict[],
+): Promise<void> {
   const { session } = asker;
   if (session === null) return;
+  const behind = await behindIt(context, asker, wanted, conflicts);
   const everyone = async (wait: WaitRow) => [
     ...(await hardInTheWay(context, wantedBy(wait), askerOf(wait))),
     ...(await ahead(context, wantedBy(wait), askerOf(wait))),
+    ...(behind.get(wait.seq) ?? []),
   ];
   const met = new Set<string>();
   for (const conflict of conflicts) {
@@ -27,6 +36,40 @@ export async function refuseDeadlock(context: Context, asker: InLine, conflicts:
     if (way) throw wouldDeadlock(context, conflict, way);
   }
 }
+
+/**
+ * Tickets that would wait for the asker as it gets into line before them, over more than its own place in line: those of
+ * sessions that the asker itself waits for will pass it (in-line.ts).
+ */
+async function behindIt(
+  context: Context,
+  asker: InLine,
+  wanted: readonly Wanted[],
+  conflicts: readonly Conflict[],
+): Promise<Map<number, Conflict[]>> {
+  const passing = new Set(conflicts.map(({ holder }) => holder.holder_session));
+  const { agent, session, nowMs } = context;
+  const own = {
+    ...NOBODY,
+    claimed_at: nowMs,
+    holder_agent: agent.id,
+    agent_name: agent.name,
+    holder_session: session?.id ?? "",
+  };
+  const met = (await ticketsNear(context, wanted, asker)).filter(
+    ({ wait }) => !isBefore(wait, asker) && !isOffered(wait, nowMs) && !passing.has(wait.session_id ?? ""),
+  );
+  return new Map(
+    met.map(({ wanted: each, wait, name }) => {
+      const [waitsFor] = wantedBy(wait).filter(({ scope }) => scope.key === name.key) as [Wanted];
+      const holder = { ...asHolder(wait, { ...name, scope: each.scope.text }, nowMs), ...own };
+      return [wait.seq, [{ wanted: waitsFor, holder }]];
+    }),
+  );
+}
+
+/** The asker has no ticket yet that could be shown. */
+const NOBODY = { id: "", task_id: null, intent: "", implicit: 0, client: null, branch: null };
 
 function wouldDeadlock(context: Context, first: Conflict, way: readonly Edge[]): DibsError<"would_deadlock"> {
   const step = (conflict: Conflict, who: { id: string; name: string; session: string; ticket: string | null }) => ({

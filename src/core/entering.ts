@@ -22,8 +22,9 @@ interface Waiting {
 /** Gets into line, or stays there. Throws `would_deadlock` and, with too many tickets, `limit_exceeded`. */
 export async function wait(context: Context, asked: Claiming, waiting: Waiting): Promise<Reply> {
   const { conflicts } = waiting;
-  const id = waiting.ticket?.id ?? (await enter(context, asked, waiting));
+  // Before it enters: a caller without a session yet would count its own new ticket as another's.
   const position = await placeFor(context, asked);
+  const id = waiting.ticket?.id ?? (await enter(context, asked, waiting));
   const body = { claims: [], ticket: id, position, notices: await noticesOf(context) };
   return { body, otherwise: true, emptyUntilMs: soonest(conflicts) };
 }
@@ -47,7 +48,7 @@ async function enter(context: Context, asked: Claiming, { priority, mark, confli
       `${context.agent.name} waits for ${limit} things already, the most that waits_per_agent_max allows; leave some lines: cancel_wait.`,
       { setting: "waits_per_agent_max", limit },
     );
-  await refuseDeadlock(context, asked.asker, conflicts);
+  await refuseDeadlock(context, asked.asker, asked.wanted, conflicts);
   const session = row?.holder_session ?? (await context.holder()).id;
   const names = wanted.map(waitedName);
   const ticket = {

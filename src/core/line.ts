@@ -73,13 +73,15 @@ export async function serveLine(tx: Tx): Promise<boolean> {
     // Before it is asked whether anybody waits: who got into line at this moment, under the lock, saw this still held.
     for (const workspaceId of new Set(freed.map((each) => each.workspace_id))) await tx.scopes.alone(workspaceId);
     if (!(await tx.waits.any)) return offered;
-    const taken: Wanted[] = [];
+    const taken: (Wanted & { readonly by: string | null })[] = [];
     for (const wait of await waitingFor(tx, freed)) {
-      // Of a hundred who want the same the others needn't be asked about.
+      // Of a hundred who want the same the others needn't be asked about; what a session is offered is in no way of its own.
+      const others = taken.filter(({ by }) => by !== wait.session_id && by !== wait.shared_by);
       const late = namesOf(wait).some((name) =>
-        taken.some((each) => each.namespace === name.namespace && collide(name, each) && !mayBoth(name, each)),
+        others.some((each) => each.namespace === name.namespace && collide(name, each) && !mayBoth(name, each)),
       );
-      if (!late && (await offerIfFree(tx, wait))) taken.push(...wantedBy(wait));
+      if (late || !(await offerIfFree(tx, wait))) continue;
+      taken.push(...wantedBy(wait).map((each) => ({ ...each, by: wait.session_id })));
     }
     offered ||= taken.length > 0;
   }

@@ -5,7 +5,7 @@ import { inTheWayOf } from "./in-line.js";
 import { grant } from "./leases.js";
 import { endWait } from "./line.js";
 import { isBefore, isOffered, rankOf } from "./line-order.js";
-import { type InLine, waitedName } from "./line-tickets.js";
+import { hardInTheWay, type InLine, waitedName } from "./line-tickets.js";
 import { titled } from "./quoted.js";
 import type { ProjectRow, TaskRow } from "./rows.js";
 import { type Conflict, scopeConflict, scopeEndMs } from "./scope-conflicts.js";
@@ -157,6 +157,15 @@ export async function wakeOwn(context: Context): Promise<void> {
 /** Refuses what a task is to touch, where others are in its way. Throws `scope_conflict`. */
 export async function refuseTaken(context: Context, row: TaskRow): Promise<void> {
   const conflicts = await takenFrom(context, row);
+  if (conflicts.length > 0) throw scopeConflict(context, conflicts, null);
+}
+
+/**
+ * Refuses a new holder what the task holds already, where the new one couldn't have it beside what others hold or are
+ * offered. Whoever waits for it waits on: it is moved, and never free (R16, R19).
+ */
+export async function refuseMoved(context: Context, row: TaskRow): Promise<void> {
+  const conflicts = await hardInTheWay(context, await declared(context, row), await askerFor(context, row));
   if (conflicts.length > 0) throw scopeConflict(context, conflicts, null);
 }
 

@@ -1,7 +1,7 @@
 import { expireOffers } from "./handoff-record.js";
 import { lapseHolds } from "./holds.js";
 import { lapse } from "./leases.js";
-import { endOverdue, endWait, serveLine } from "./line.js";
+import { endOverdue, serveLine } from "./line.js";
 import { QUEUE, type SessionRow, type TaskRow, withChange } from "./rows.js";
 import { lapseScopes } from "./scope-leases.js";
 import type { Tx } from "./store.js";
@@ -65,7 +65,8 @@ async function expireSession(tx: Tx, session: SessionRow): Promise<number> {
   const names = await tx.scopes.ofSession(session.id);
   await lapseScopes(tx, names);
   const waits = await tx.waits.ofSessions([session.id]);
-  for (const wait of waits) await endWait(tx, wait, "session_ended", { atMs: endedMs });
+  // One that was offered something may have lost its turn before.
+  await endOverdue(tx, waits);
   await tx.sessions.end(session.id, "expired", endedMs);
   await tx.events.append({
     workspace_id: session.workspace_id,

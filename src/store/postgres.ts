@@ -160,6 +160,9 @@ class PostgresStore implements Store {
     const nowMs = this.#clock.read({ last_ms: begun.last_ms, offset_ms: begun.offset_ms, boot: "", uptime_ms: 0 });
     this.#transactions += 1;
     const verbs = verbsOf(db, begun.notices);
+    // Read with the begin; a later call of the same transaction must know what an earlier one has put to sleep.
+    let { parked } = begun;
+    const { park } = verbs.scopes;
     const tx: Tx = {
       nowMs,
       othersVersion: begun.identities,
@@ -169,13 +172,22 @@ class PostgresStore implements Store {
       frozen: begun.hold_ends_at !== null || wants.changesIdentities === true,
       unlandedKnown: begun.unlanded,
       mayBeDue: dueAt(begun).some((at) => at !== null && at <= nowMs),
-      parked: begun.parked,
+      get parked() {
+        return parked;
+      },
       waited: begun.waited,
       freed: [],
       get writes() {
         return db.writes;
       },
       ...verbs,
+      scopes: {
+        ...verbs.scopes,
+        park(...asked) {
+          parked = true;
+          return park(...asked);
+        },
+      },
     };
     return { tx, begun, noticeWritesAtStart: verbs.notes.noticeWrites };
   }

@@ -3,7 +3,9 @@ import { proofOf, whoOf } from "./callers.js";
 import type { Expected } from "./expected.js";
 import { type Family, familyOf } from "./families.js";
 import { HANDOFF_CALLS } from "./handoff-calls.js";
+import { LINE_CALLS } from "./line-calls.js";
 import type { Task, Who } from "./records.js";
+import { SCOPE_CALLS } from "./scope-calls.js";
 import { snapshot } from "./shown.js";
 import { type Args, assignee, atMs, type CallKind, given, holding, idsOf, one, type Scene, when } from "./subjects.js";
 
@@ -27,7 +29,7 @@ export interface Prepared {
   readonly family: Family;
   /** An ended session doesn't keep it from being done. */
   readonly sessionless: boolean;
-  predict(): Expected;
+  predict(refusedWith?: string): Expected;
 }
 
 export const CALLS = {
@@ -240,6 +242,8 @@ export const CALLS = {
       return { status: opened.resumed ? 200 : 201, opened };
     },
   },
+  ...SCOPE_CALLS,
+  ...LINE_CALLS,
 } satisfies Record<string, CallKind>;
 
 /** The call a step means now; undefined where there is nothing it could speak of. */
@@ -277,6 +281,6 @@ export function prepare(scene: Scene, step: CallStep): Prepared | undefined {
     family,
     sessionless,
     input: kind.input(subject),
-    predict: () => kind.predict(subject),
+    predict: (refusedWith) => kind.predict(subject, refusedWith),
   };
 }

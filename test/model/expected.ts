@@ -11,5 +11,7 @@ export interface Expected {
   readonly offer?: Offer;
   readonly opened?: { readonly session: Session; readonly resumed: boolean };
   readonly deleted?: Task;
+  /** What else must be true of it. */
+  readonly also?: (body: Record<string, unknown>) => void;
   readonly hold?: Hold;
 }

@@ -13,9 +13,19 @@ export class Holding extends Standing {
         (input.project === undefined || task.project === input.project) &&
         (input.labels ?? []).every((label) => task.labels.includes(label)),
     );
-    const taken = fitting.slice(0, input.count ?? 1);
-    for (const task of taken) this.grantTo(who, task, seconds);
+    const taken: Task[] = [];
+    for (const task of fitting) {
+      if (taken.length === (input.count ?? 1)) break;
+      if (this.passedOver(who, task)) continue;
+      this.grantTo(who, task, seconds);
+      taken.push(task);
+    }
     return taken;
+  }
+
+  /** Whether something else than the queue keeps the caller from it. */
+  protected passedOver(_who: Who, _task: Task): boolean {
+    return false;
   }
 
   claim(who: Who, target: Task, input: { seconds?: number; takeover?: boolean; reason?: string }): Task {
@@ -35,10 +45,14 @@ export class Holding extends Standing {
     if (held.session.agent !== who.agent) this.role(who, "admin");
     if (reason === undefined) throw new Refusal("reason_required");
     if (this.isFrozen(task)) throw new Refusal("frozen");
+    this.mayMove(who, task);
     held.ended = "revoked";
     held.session.lost.push({ grant: held, task, reason: "revoked" });
     this.grantTo(who, task, seconds);
   }
+
+  /** Whether another may have what the task holds. */
+  protected mayMove(_who: Who, _task: Task): void {}
 
   protected grantTo(who: Who, task: Task, seconds: number): void {
     const session = this.sessionOf(who) ?? this.openImplicit(who.agent);

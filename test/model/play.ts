@@ -2,47 +2,58 @@ import { type OpenStore, operations } from "dibs";
 import type { Answer, Caller, OperationName } from "dibs/contract";
 import { expect } from "vitest";
 import type { Body, Input } from "../support/fresh-store.js";
+import { acknowledgeNames, compareBeat } from "./beats.js";
 import { whoOf } from "./callers.js";
 import { type CallStep, type Prepared, prepare } from "./calls.js";
 import type { Expected } from "./expected.js";
 import { above, apart } from "./families.js";
 import { FILTERS } from "./filters.js";
+import { Line } from "./line.js";
+import { compareLine } from "./line-shown.js";
+import { NamesShown } from "./names-shown.js";
 import { type Agent, Refusal, type Session, type Task, type Who } from "./records.js";
-import { Rules } from "./rules.js";
 import { Comparison, type Shown, same, snapshot } from "./shown.js";
+import { sign } from "./signs.js";
 import type { Stage } from "./stage.js";
 import { leaseEndMs } from "./standing.js";
-import { OPENING, OPENING_OF_WAITING, type Step } from "./steps.js";
+import type { Step } from "./steps.js";
 import type { Scene } from "./subjects.js";
 
 type Got = { answer: Answer<unknown> } | { refused: { code: string; details: Record<string, unknown> } };
 
+/** Steps in which nobody writes. */
+const STILL: ReadonlySet<string> = new Set(["pass", "reach", "restart"]);
+/** Of what the clock ended each call notices so much at least. */
+const NOTICED_BY_ONE = 4;
 /** One play: every step is done by the engine and by the model, and all that is answered and shown is compared. */
 export class Play {
   readonly #compare: Comparison;
-  readonly #rules: Rules;
+  readonly #rules: Line;
+  readonly #names: NamesShown;
   readonly #agents: (Agent & { caller: Caller })[];
   readonly #scene: Scene;
   /** Through which of the stage's processes the calls go. */
   #desk = 0;
 
   private constructor(private readonly stage: Stage) {
-    this.#rules = new Rules(stage.time.wallMs());
+    this.#rules = new Line(stage.time.wallMs());
+    this.#rules.tally = stage.tally;
+    this.#names = new NamesShown(this.#rules, stage.cast.projects);
     this.#agents = stage.cast.agents.map((agent) => ({ ...agent, implicit: null }));
     this.#compare = new Comparison(stage.cast.projects);
-    this.#scene = { rules: this.#rules, agents: this.#agents, calls: 0 };
+    this.#scene = { rules: this.#rules, names: this.#names, agents: this.#agents, calls: 0 };
   }
 
   /** Starts on a swept stage, with the opening played. */
   static async start(stage: Stage): Promise<Play> {
     const play = new Play(stage);
-    await play.step({ do: "together", calls: OPENING });
-    await play.step({ do: "together", calls: OPENING_OF_WAITING });
+    for (const calls of stage.openings) await play.step({ do: "together", calls });
     return play;
   }
 
   async step(step: Step): Promise<void> {
     this.#desk = step.desk ?? 0;
+    if (!STILL.has(step.do)) await this.#noticeMuch(step.do === "look" ? 1 : 0);
     if (step.do === "pass") this.#pass(step.ms);
     else if (step.do === "reach") this.#reach(step.ahead, step.offMs);
     else if (step.do === "sweep") await this.#call("open_session", {}, this.#observer);
@@ -51,11 +62,21 @@ export class Play {
     else if (step.do === "end") await this.#end(whoOf(this.#scene, step));
     else if (step.do === "look") await this.#lookAround();
     else if (step.do === "together") await this.#together(step.calls);
-    // What one call answered is compared already.
-    else return this.#together([step]);
+    else {
+      await this.#together([step]);
+      // What one call answered of tasks is compared already.
+      return this.#compareNames();
+    }
     // The other process sees what this one did.
     this.#desk = 1 - this.#desk;
     await this.#compareAll();
+  }
+
+  /** What one call alone would not notice all of, or signs of life behind a read would. */
+  async #noticeMuch(least: number): Promise<void> {
+    const { unnoticed } = this.#rules;
+    const calls = unnoticed > NOTICED_BY_ONE ? Math.ceil(unnoticed / NOTICED_BY_ONE) : least;
+    for (let at = 0; at < calls; at += 1) await this.#call("open_session", {}, this.#observer);
   }
 
   /** Looks on and holds nothing. */
@@ -64,7 +85,7 @@ export class Play {
   }
 
   #pass(ms: number): void {
-    this.stage.time.pass(ms);
+    this.stage.time.pass(Math.min(ms, this.#rules.sureForMs));
     this.#rules.settle(this.stage.time.wallMs());
   }
 
@@ -88,6 +109,8 @@ export class Play {
       if (code === undefined) throw thrown;
       if (code === "internal") throw new Error(this.stage.faults.join());
       return { refused: { code, details: details ?? {} } };
+    } finally {
+      if (operations[name].effect === "write") this.#rules.notice();
     }
   }
 
@@ -112,7 +135,10 @@ export class Play {
       const born: Session = { ...family.parent, parent: family.parent, ttlMs: (ttl_seconds ?? 0) * 1000 };
       if (!resumed) signs.set(born, Date.parse(expires_at ?? ""));
     }
-    for (const [at, each] of prepared.entries()) this.#compareCall(each, got[at] as Got, signs);
+    for (const [at, each] of prepared.entries()) {
+      this.#compareCall(each, got[at] as Got, signs);
+      this.#rules.notice();
+    }
   }
 
   /** When each session ends by silence, as everybody can read. */
@@ -128,32 +154,13 @@ export class Play {
     return signs;
   }
 
-  /**
-   * R9: a call is a sign of life, rounded by at most an eighth of the length in the session's favour; and one of its
-   * parents, none of whom ends before one under it (R65).
-   */
-  #sign(session: Session | null, signs: Map<Session, number>): void {
-    if (session?.state !== "open") return;
-    for (const each of [session, ...above(session)]) {
-      const endsAtMs = signs.get(each);
-      if (each.ttlMs === null || !endsAtMs) continue;
-      const under = [...signs.keys()].filter((other) => above(other).includes(each) && other.state === "open");
-      const exactMs = this.#rules.nowMs + each.ttlMs;
-      const slackMs = Math.max(...[each, ...under].map(({ ttlMs }) => (ttlMs ?? 0) / 8));
-      const soonest = Math.max(each.endsAtMs, ...under.map((other) => signs.get(other) ?? 0));
-      const [least, most] = [Math.max(exactMs, soonest), Math.max(exactMs + slackMs, soonest)];
-      if (endsAtMs < least || endsAtMs > most) throw new Error(`A session ends at ${endsAtMs}, not ${least}..${most}`);
-      each.endsAtMs = endsAtMs;
-    }
-  }
-
   #compareCall(each: Prepared, got: Got, signs: Map<Session, number>): void {
     let expected: Expected | Refusal;
     try {
       this.#rules.role(each.who, each.role);
       if (!each.sessionless) this.#rules.alive(each.who);
-      this.#sign(each.who.session, signs);
-      expected = each.predict();
+      sign(this.#rules.nowMs, each.who.session, signs);
+      expected = each.predict("refused" in got ? got.refused.code : undefined);
     } catch (thrown) {
       if (!(thrown instanceof Refusal)) throw thrown;
       expected = thrown;
@@ -182,6 +189,7 @@ export class Play {
       const least = this.#rules.nowMs + (session.ttlMs ?? 0);
       same([body.state, endsAtMs >= least && endsAtMs <= session.endsAtMs], ["open", true]);
     }
+    expected.also?.(body);
     if (expected.hold) this.#compare.hold(expected.hold, body as Body<"place_hold">);
     if (expected.tasks) {
       const shown = (expected.many ? body.tasks : [body.task ?? body]) as Shown[];
@@ -197,28 +205,13 @@ export class Play {
     if (!session?.id) return;
     const got = await this.#call("heartbeat_session", { session_id: session.id }, this.#callerOf(who));
     const alive = session.state === "open";
-    this.#sign(session, await this.#signsOf([session]));
+    sign(this.#rules.nowMs, session, await this.#signsOf([session]));
     if (!alive || "refused" in got) {
       expect(got).toMatchObject({ refused: { code: alive ? "" : "session_ended" } });
       return;
     }
-    const { renewed, lost } = this.#rules.heartbeatSession(session);
     const body = got.answer.body as Body<"heartbeat_session">;
-    const items = renewed.map((task) => {
-      const { fields, lease } = snapshot(this.#rules, task);
-      const { lease_expires_at, lease_remaining_ms } = fields;
-      const outcome = { scope: null, outcome: "renewed", reason: null, lease_expires_at, lease_remaining_ms };
-      return { task_id: task.id, lease_id: lease?.id, ...outcome };
-    });
-    same(
-      body.items.filter((item) => item.outcome === "renewed"),
-      items,
-    );
-    const told = body.items.filter((item) => item.outcome === "lost").map((item) => `${item.lease_id} ${item.reason}`);
-    // Of many only the newest are told.
-    const least = lost.slice(-8).map(({ grant, reason }) => `${grant.id} ${reason}`);
-    expect(told).toEqual(expect.arrayContaining(least));
-    if (session.lost.length <= 8) expect(told.sort()).toEqual(least.sort());
+    compareBeat(this.#rules, session, body);
     if (ack && body.notices.length > 0) await this.#acknowledge(session, who, body.notices);
   }
 
@@ -227,15 +220,18 @@ export class Play {
     const told = new Set(notices.filter((each) => each.type === "lease.lost").map((each) => each.data.lease_id));
     const kept = session.lost.filter(({ grant }) => !told.has(grant.id as string));
     session.lost.splice(0, session.lost.length, ...kept);
+    acknowledgeNames(this.#rules, notices);
   }
 
   async #end(who: Who): Promise<void> {
     const session = who.session ?? who.agent.implicit;
     if (!session?.id) return;
     const got = await this.#call("end_session", { session_id: session.id }, this.#callerOf(who));
-    this.#sign(session, await this.#signsOf([session]));
-    const { released, children } = this.#rules.endSession(who, session);
-    expect(got).toMatchObject({ answer: { body: { tasks_released: released, children_ended: children } } });
+    sign(this.#rules.nowMs, session, await this.#signsOf([session]));
+    const { released, children, names } = this.#rules.endSession(who, session);
+    this.#rules.notice();
+    const freed = { tasks_released: released, claims_released: names, children_ended: children };
+    expect(got).toMatchObject({ answer: { body: freed } });
   }
 
   /** The whole list, read by somebody else, who notices nothing. */
@@ -244,6 +240,12 @@ export class Play {
     const tasks = this.#rules.tasks.filter((task) => !task.deleted);
     same(ids(shown), ids(tasks));
     for (const [at, task] of tasks.entries()) this.#compare.task(snapshot(this.#rules, task), shown[at] as Shown);
+    await this.#compareNames();
+  }
+
+  async #compareNames(): Promise<void> {
+    if (this.#rules.claims.length > 0) this.#names.table(await this.#ask("list_claims", { limit: 1000 }));
+    if (this.#rules.tickets.length > 0) compareLine(this.#rules, await this.#ask("list_waits", {}));
   }
 
   /** Every way of asking about the same state says the same (R14, R17). */
@@ -258,7 +260,7 @@ export class Play {
   }
 
   async #compareQueue(): Promise<void> {
-    const asked = [this.#ask("list_claims", {}), this.#ask("list_handoffs", { whose: "all" })] as const;
+    const asked = [this.#ask("list_claims", { kind: "task" }), this.#ask("list_handoffs", { whose: "all" })] as const;
     const [ready, claims, offers] = await Promise.all([this.#ask("list_tasks", { ready: true }), ...asked]);
     same(ids(ready), ids(this.#rules.queue()));
     same(ids(offers), ids(this.#rules.offers.filter((offer) => this.#rules.stands(offer))));

@@ -115,6 +115,6 @@ export interface Proof {
 export class Refusal {
   constructor(
     readonly code: string,
-    readonly extra: { reason?: Reason; holder?: Grant } = {},
+    readonly extra: { reason?: Reason; holder?: Grant; inTheWay?: readonly { id: string | null }[] } = {},
   ) {}
 }

@@ -120,15 +120,23 @@ export class Comparison {
   }
 
   refusal(expected: Refusal, actual: { code: string; details: Record<string, unknown> }): void {
-    const { reason, holder } = expected.extra;
+    const { reason, holder, inTheWay } = expected.extra;
     const shownHolder = actual.details.holder as Body<"list_claims">[number] | undefined;
     same([actual.code, reason && actual.details.reason], [expected.code, reason]);
+    if (inTheWay && actual.details.conflicts) sameInTheWay(actual.details.conflicts, inTheWay);
     if (!["task_claimed", "lease_lost", "handoff_taken"].includes(expected.code)) return;
     same(
       shownHolder && [shownHolder.lease_id, shownHolder.session_id, shownHolder.fence, shownHolder.expires_at],
       holder && [holder.id, holder.session.id, holder.fence, iso(leaseEndMs(holder))],
     );
   }
+}
+
+/** A refusal lists everybody in the way; of what was granted at that instant the ids aren't known yet. */
+function sameInTheWay(conflicts: unknown, expected: readonly { id: string | null }[]): void {
+  const known = expected.flatMap(({ id }) => id ?? []).sort();
+  const shown = (conflicts as { holder: { id: string } }[]).map(({ holder }) => holder.id);
+  same([shown.filter((id) => known.includes(id)).sort(), shown.length], [known, expected.length], "who is in the way");
 }
 
 /** Looks itself before it asks `expect`, which takes a hundred times as long. */

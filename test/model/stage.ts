@@ -3,8 +3,10 @@ import type { Caller, Role } from "dibs/contract";
 import { type AnyStore, freshStore } from "../support/any-store.js";
 import { FakeTime } from "../support/fake-time.js";
 import { byKey } from "../support/fresh-store.js";
+import type { CallStep } from "./calls.js";
 import { Play } from "./play.js";
-import type { Step } from "./steps.js";
+import type { Tally } from "./scopes.js";
+import { OPENINGS, type Step } from "./steps.js";
 
 const ROLES: readonly (readonly [name: string, role: Role])[] = [
   ["ann", "worker"],
@@ -21,6 +23,11 @@ export interface Cast {
 
 /** What earlier plays have left, as a person would remove it: agents, projects and settings stay. */
 const SWEPT = [
+  "yields",
+  "wait_scopes",
+  "waits",
+  "task_scopes",
+  "scope_claims",
   "handoffs",
   "holds",
   "dependencies",
@@ -41,6 +48,8 @@ export class Stage {
   /** The causes of `internal` answers. */
   readonly faults: string[] = [];
   cast!: Cast;
+  /** What the plays came to. */
+  readonly tally: Tally = new Map();
   /** Two processes, so to say, on the one store. */
   desks: OpenStore[] = [];
   #others!: Caller;
@@ -49,11 +58,13 @@ export class Stage {
   private constructor(
     readonly kept: AnyStore,
     private readonly backlog: number,
+    /** What every play begins with. */
+    readonly openings: readonly (readonly CallStep[])[],
   ) {}
 
   /** `backlog`: so many leases of others lapse a second after each start, so that much is due at once. */
-  static async set(backlog = 0): Promise<Stage> {
-    const stage = new Stage(await freshStore(), backlog);
+  static async set(backlog = 0, openings = OPENINGS): Promise<Stage> {
+    const stage = new Stage(await freshStore(), backlog, openings);
     await stage.open();
     const store = stage.desks[0] as OpenStore;
     const admin = byKey((await store.ensureAdmin()).key ?? "");

@@ -3,13 +3,23 @@ import type { CallStep } from "./calls.js";
 import { given } from "./subjects.js";
 
 /** Given in so many of ten calls. */
-const some = <T>(ofTen: number, value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+export const some = <T>(ofTen: number, value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: 10 - ofTen, arbitrary: fc.constant(undefined) }, { weight: ofTen, arbitrary: value });
 
-const who = { agent: fc.nat(3), seat: fc.nat(3), task: fc.nat(11) };
+const ANYBODY = { agent: fc.nat(3), seat: fc.nat(3), task: fc.nat(11) };
 const PROOFS = ["none", "lease", "lease", "fence", "older", "foreign", "wrong fence"] as const;
 
-function call(weight: number, does: CallStep["do"], args: Record<string, fc.Arbitrary<unknown>>) {
+export interface Weighted<T> {
+  readonly weight: number;
+  readonly arbitrary: fc.Arbitrary<T>;
+}
+
+export function call(
+  weight: number,
+  does: CallStep["do"],
+  args: Record<string, fc.Arbitrary<unknown>>,
+  who: Record<"agent" | "seat" | "task", fc.Arbitrary<number>> = ANYBODY,
+): Weighted<CallStep> {
   const plain = { noNullPrototype: true };
   const record = { do: fc.constant(does), ...who, proof: fc.constantFrom(...PROOFS), args: fc.record(args).map(given) };
   return { weight, arbitrary: fc.record(record, plain) as fc.Arbitrary<CallStep> };
@@ -22,13 +32,13 @@ const priority = some(5, fc.integer({ min: 1, max: 4 }));
 const assign = some(2, fc.nat(4));
 const inSeconds = some(2, fc.constantFrom(-5, 20, 45, 300));
 const max = (ofTen: number) => some(ofTen, fc.constantFrom(1, 2, 3));
-const reason = some(8, fc.constant("because"));
+export const reason = some(8, fc.constant("because"));
 const state = some(5, fc.constantFrom("working", "waiting_input", "errored"));
 const text = some(5, fc.constantFrom("one", "two"));
 const others = (ofTen: number) => some(ofTen, fc.array(fc.nat(11), { minLength: 1, maxLength: 3 }));
-const flag = (ofTen: number) => some(ofTen, fc.constant(true));
+export const flag = (ofTen: number) => some(ofTen, fc.constant(true));
 
-const callStep: fc.Arbitrary<CallStep> = fc.oneof(
+const CALLS_OF_TASKS: Weighted<CallStep>[] = [
   call(5, "create", { priority, assign, inSeconds, labels: labels(4), project, max: max(4), others: others(3) }),
   call(6, "next", { labels: labels(2), project, seconds, count: some(2, fc.constantFrom(1, 2, 5)) }),
   call(5, "claim", { seconds, flag: flag(3), reason }),
@@ -73,7 +83,7 @@ const callStep: fc.Arbitrary<CallStep> = fc.oneof(
     harness: some(3, fc.constantFrom("h1", "h2")),
     used: flag(3),
   }),
-);
+];
 
 type Deed =
   | CallStep
@@ -92,48 +102,55 @@ type Deed =
 /** Done through the first process on the file, or through the second. */
 export type Step = Deed & { readonly desk?: 0 | 1 };
 
-const deed: fc.Arbitrary<Deed> = fc.oneof(
-  { weight: 30, arbitrary: callStep },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("pass" as const), ms: fc.integer({ min: 1, max: 100_000 }) }) },
-  {
-    weight: 7,
-    arbitrary: fc.record({
-      do: fc.constant("reach" as const),
-      ahead: fc.constantFrom(0, 0, 0, 1, 2, 5),
-      offMs: fc.constantFrom(-1 as const, 0 as const, 0 as const, 1 as const),
-    }),
-  },
-  { weight: 2, arbitrary: fc.constant({ do: "sweep" } as const) },
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      do: fc.constant("together" as const),
-      calls: fc.array(callStep, { minLength: 2, maxLength: 5 }),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({ do: fc.constant("beat" as const), agent: fc.nat(3), seat: fc.nat(3), ack: fc.boolean() }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("end" as const), agent: fc.nat(3), seat: fc.nat(3) }) },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom({ do: "restart" } as const, { do: "look" } as const, { do: "look" } as const),
-  },
-);
+function deeds(callStep: fc.Arbitrary<CallStep>, reach: number): fc.Arbitrary<Deed> {
+  return fc.oneof(
+    { weight: 30, arbitrary: callStep },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant("pass" as const), ms: fc.integer({ min: 1, max: 100_000 }) }) },
+    {
+      weight: reach,
+      arbitrary: fc.record({
+        do: fc.constant("reach" as const),
+        ahead: fc.constantFrom(0, 0, 0, 1, 2, 5),
+        offMs: fc.constantFrom(-1 as const, 0 as const, 0 as const, 1 as const),
+      }),
+    },
+    { weight: 2, arbitrary: fc.constant({ do: "sweep" } as const) },
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        do: fc.constant("together" as const),
+        calls: fc.array(callStep, { minLength: 2, maxLength: 5 }),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ do: fc.constant("beat" as const), agent: fc.nat(3), seat: fc.nat(3), ack: fc.boolean() }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant("end" as const), agent: fc.nat(3), seat: fc.nat(3) }) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom({ do: "restart" } as const, { do: "look" } as const, { do: "look" } as const),
+    },
+  );
+}
 
-const step = fc
-  .tuple(deed, fc.constantFrom(0 as const, 0 as const, 1 as const))
-  .map(([done, desk]): Step => (desk === 0 ? done : { ...done, desk }));
+/** Plays of up to 36 steps with these calls; `reach`: how often the clock moves to what ends next. */
+export function plays(calls: readonly Weighted<CallStep>[], reach = 7): fc.Arbitrary<Step[]> {
+  const step = fc
+    .tuple(deeds(fc.oneof(...calls), reach), fc.constantFrom(0 as const, 0 as const, 1 as const))
+    .map(([done, desk]): Step => (desk === 0 ? done : { ...done, desk }));
 
-export const play = fc.array(step, { minLength: 1, maxLength: 36, size: "max" });
+  return fc.array(step, { minLength: 1, maxLength: 36, size: "max" });
+}
 
-const act = (does: CallStep["do"], agent: number, args: CallStep["args"]): CallStep => {
+export const play = plays(CALLS_OF_TASKS);
+
+export const act = (does: CallStep["do"], agent: number, args: CallStep["args"]): CallStep => {
   return { do: does, agent, seat: 0, task: 0, proof: "none", args };
 };
 
-/** What every play begins with: sessions of all, and tasks of several kinds. */
-export const OPENING: readonly CallStep[] = [
+/** What plays begin with: sessions of all, and tasks of several kinds. */
+const OPENING: readonly CallStep[] = [
   ...[30, 900].map((seconds) => act("open", 0, { seconds })),
   ...[900, 120].map((seconds) => act("open", 1, { seconds })),
   ...[2, 3].map((agent) => act("open", agent, {})),
@@ -146,9 +163,11 @@ export const OPENING: readonly CallStep[] = [
 ];
 
 /** And then, when the first have ids: one that is ready as what it waited for is completed, one that waits for a second. */
-export const OPENING_OF_WAITING: readonly CallStep[] = [
+const OPENING_OF_WAITING: readonly CallStep[] = [
   act("create", 2, { others: [0] }),
   act("create", 1, { others: [0, 1], labels: ["a"] }),
   act("claim", 0, {}),
   act("complete", 0, {}),
 ];
+
+export const OPENINGS: readonly (readonly CallStep[])[] = [OPENING, OPENING_OF_WAITING];

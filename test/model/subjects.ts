@@ -2,8 +2,9 @@ import type { OperationName } from "dibs/contract";
 import type { Expected } from "./expected.js";
 import type { Family } from "./families.js";
 import type { Offer } from "./handoffs.js";
+import type { Line } from "./line.js";
+import type { NamesShown } from "./names-shown.js";
 import type { Agent, Hold, Proof, Task, Who } from "./records.js";
-import type { Rules } from "./rules.js";
 import { snapshot } from "./shown.js";
 
 /** What a call's arguments are chosen from, and what they mean. */
@@ -27,12 +28,25 @@ export interface Args {
   readonly resume?: number;
   readonly harness?: "h1" | "h2";
   readonly used?: true;
+  /** Names of things, by their numbers. */
+  /** The names of a claim or ticket of its own, by its number. */
+  readonly own?: number;
+  readonly names?: readonly { readonly at: number; readonly shared: boolean }[];
+  /** Which claims are meant: all, or those of any by their numbers; else those of the names. */
+  readonly all?: true;
+  readonly claims?: readonly number[];
+  /** The names are for the task. */
+  readonly forTask?: true;
+  readonly wait?: true;
+  /** Which ticket is meant, by its number. */
+  readonly ticket?: number;
 }
 
 export interface Scene {
   /** Calls so far. */
   calls: number;
-  readonly rules: Rules;
+  readonly rules: Line;
+  readonly names: NamesShown;
   readonly agents: readonly Agent[];
 }
 
@@ -63,7 +77,8 @@ export interface CallKind {
   /** Whether there is something that it could speak of. */
   sense?(subject: Subject): boolean;
   input(subject: Subject): Record<string, unknown>;
-  predict(subject: Subject): Expected;
+  /** Where the rules leave open whether it is refused: with what it was. */
+  predict(subject: Subject, refusedWith?: string): Expected;
 }
 
 export const one = ({ scene }: Subject, task: Task): Expected => ({ tasks: [snapshot(scene.rules, task)] });

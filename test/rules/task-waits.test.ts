@@ -32,6 +32,34 @@ describe("tasks and the line (R16)", () => {
     expect(await fresh.next(cat)).toMatchObject({ id });
   });
 
+  test("a ticket for a task that was given back is in nobody's way: those behind it are looked at", async () => {
+    const { id } = await fresh.task();
+    await fresh.claim(id, ben);
+    await claim(ann, ["path:a"]);
+    const first = await fresh.ask(
+      "claim_scopes",
+      { scopes: ["path:a", "path:b"], intent: "x", task_id: id, wait: true },
+      ben,
+    );
+    await wait(cat, ["path:b"]);
+    fresh.time.pass(1000);
+    await fresh.ask("release_task", { task_id: id }, ben);
+    expect(await fresh.ask("list_waits", {}, ben)).toMatchObject([{ agent_name: "cat", state: "offered" }]);
+    const ended = await fresh.ask("get_wait", { ticket: first.ticket ?? "" }, ben);
+    expect(ended).toMatchObject({ ended_how: "task_lost", ended_at: fresh.time.iso() });
+  });
+
+  test("a task is taken over with its scopes, whoever waits for them (R19)", async () => {
+    const { id } = await fresh.task({ scopes: ["path:a"] });
+    await fresh.claim(id, ann);
+    await wait(ben, ["path:a"]);
+    const other = await fresh.session(ann);
+    await fresh.claim(id, other, { takeover: true, reason: "my laptop died" });
+    const names = await fresh.ask("list_claims", { kind: "path" }, ben);
+    expect(names).toMatchObject([{ scope: "path:a", session_id: other.sessionId }]);
+    expect(await fresh.ask("list_waits", {}, ben)).toMatchObject([{ agent_name: "ben", state: "waiting" }]);
+  });
+
   test("a task that others pass over because of a ticket is free for the one who has that ticket", async () => {
     await claim(ann, ["path:a"]);
     const { id } = await fresh.task({ scopes: ["path:b"] });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { type Actor, FreshStore, type Input } from "../support/fresh-store.js";
+import { type Actor, byKey, FreshStore, type Input } from "../support/fresh-store.js";
 
 let fresh: FreshStore;
 let ann: Actor;
@@ -58,6 +58,13 @@ describe("waiting in line (R35, R36)", () => {
     expect(await held()).toEqual(["path:src/a ben", "port:1 ben"]);
     expect(await accept(id, ben)).toMatchObject({ state: "granted", claims: [{ scope: "path:src/a" }, {}] });
     expect(await events("scope.queued", "scope.offered")).toEqual(["scope.queued", "scope.offered"]);
+  });
+
+  test("who waits in no session yet is told its own place", async () => {
+    await claim(ann, ["path:a"]);
+    const { key } = await fresh.ask("create_agent", { name: "eve", role: "worker" }, fresh.root);
+    const first = await fresh.ask("claim_scopes", { scopes: ["path:a"], intent: "x", wait: true }, byKey(key));
+    expect(first).toMatchObject({ position: 1 });
   });
 
   test("asking again keeps the place, and takes what is offered", async () => {
@@ -122,6 +129,16 @@ describe("waiting in line (R35, R36)", () => {
     expect(await events("scope.offer_expired")).toEqual(["scope.offer_expired"]);
   });
 
+  test("who lost its turn and then fell silent lost its turn, whoever notices which when", async () => {
+    await claim(ann, ["path:a"]);
+    const mortal = await fresh.session(ben, { ttl_seconds: 60 });
+    const id = await wait(mortal, ["path:a"]);
+    await release(ann, "path:a");
+    fresh.time.pass(60_000);
+    await claim(cat, ["path:z"]);
+    expect(await ticket(id, cat)).toMatchObject({ ended_how: "offer_expired", ended_at: fresh.time.iso(-30_000) });
+  });
+
   test("a lease that ends by the clock is offered to the first who can have all, others behind it go on", async () => {
     await claim(ann, ["path:a"], { ttl_seconds: 30 });
     await claim(dan, ["path:b"]);
@@ -155,6 +172,14 @@ describe("waiting in line (R35, R36)", () => {
     expect(await line()).toEqual(readers.map(({ name }) => `${name} offered`));
     for (const reader of readers) await claim(reader, ["path:docs"], { mode: "shared" });
     expect(await held()).toEqual(readers.map(({ name }) => `path:docs ${name}`));
+  });
+
+  test("one who waits by two tickets is offered both, though they overlap", async () => {
+    await claim(ann, ["path:a"]);
+    await wait(ben, ["path:a"]);
+    await wait(ben, ["path:a/b", "port:1"]);
+    await release(ann, "path:a");
+    expect(await line()).toEqual(["ben offered", "ben offered"]);
   });
 
   test("shared waiters are offered together", async () => {
@@ -206,44 +231,6 @@ describe("waiting in line (R35, R36)", () => {
     const second = await wait(ben, ["path:b"], { task_id: id });
     fresh.time.pass(300_000);
     expect(await ticket(second, dan)).toMatchObject({ state: "ended", ended_how: "task_lost" });
-  });
-});
-
-describe("who would wait for each other (R37)", () => {
-  test("C06: is refused by the cycle, spelled out, over any number", async () => {
-    await claim(ann, ["path:a"]);
-    await claim(ben, ["path:b"]);
-    await claim(cat, ["port:1"]);
-    await wait(ann, ["path:b"]);
-    await wait(ben, ["port:1"]);
-    const cycle = await refused(cat, ["path:a/x"], { wait: true });
-    expect(cycle.code).toBe("would_deadlock");
-    expect(cycle.cycle).toMatchObject([
-      { agent_name: "cat", waits_for: "path:a/x", holder: { agent_name: "ann", scope: "path:a" } },
-      { agent_name: "ann", waits_for: "path:b", holder: { agent_name: "ben", scope: "path:b" } },
-      { agent_name: "ben", waits_for: "port:1", holder: { agent_name: "cat", scope: "port:1" } },
-    ]);
-    expect(cycle.message).toContain("cat would wait for path:a/x");
-    expect(await line()).toHaveLength(2);
-    // Without waiting it is an ordinary conflict.
-    expect((await refused(cat, ["path:a/x"])).code).toBe("scope_conflict");
-  });
-
-  test("isn't so for who holds what somebody before it in line waits for: it passes that one", async () => {
-    await claim(ann, ["path:a"]);
-    await wait(ben, ["path:a", "path:b"]);
-    expect((await refused(cat, ["path:b"])).code).toBe("scope_conflict");
-    expect((await claim(ann, ["path:b"])).claims).toMatchObject([{ scope: "path:b" }]);
-    await fresh.ask("release_scopes", { all: true }, ann);
-    expect(await line()).toEqual(["ben offered"]);
-  });
-
-  test("nor is anybody passed for whom the one who passes waits itself", async () => {
-    await claim(ann, ["path:a"]);
-    await claim(ben, ["path:z"]);
-    await wait(ben, ["path:y", "path:a"]);
-    // ann waits for ben; to let ann have y would make ben wait for ann, and both for ever.
-    expect((await refused(ann, ["path:z"], { wait: true })).code).toBe("would_deadlock");
   });
 });
 

@@ -1,0 +1,165 @@
+import { isSameName, type Wanted } from "./names.js";
+import { Refusal, type Session, type Who } from "./records.js";
+import type { ScopedTasks } from "./scoped-tasks.js";
+import type { Asked, Asker, Claim } from "./scopes.js";
+import { stuckAfterAll } from "./stuck.js";
+import { by, type InLine, LEVEL_MS, type Ticket, Tickets } from "./tickets.js";
+
+/** Getting into line and out of it, and who would wait for each other (R35-R37, R40). */
+export class Line extends Tickets {
+  // Getting into line
+
+  /** Whether it can have its names by now. */
+  mayHave(ticket: Ticket): boolean {
+    const inTheWay = this.offered(ticket) ? this.heldAgainst(by(ticket), ticket.wanted) : this.inTheWayOf(ticket);
+    return inTheWay.length === 0;
+  }
+
+  /** The claims, or the ticket that stands in line for them. */
+  claimOrWait(who: Who, asked: Asked, refusedWith?: string): { claims: Claim[] } | { ticket: Ticket } {
+    const { asker, seconds } = this.asking(who, asked);
+    const ticket = this.ticketFor(asker, asked);
+    const priority = asked.priority ?? ticket?.priority ?? asker.priority;
+    const inLine = { ...asker, priority, ticket };
+    const missing = this.missing(asker, asked.wanted);
+    const inTheWay = this.inTheWay(inLine, missing);
+    if (inTheWay.length === 0) {
+      if (this.others(inLine, asked.wanted).some((each) => this.isBefore(each, inLine)))
+        this.reached("passed one before it");
+      const claims = this.take(asker, asked, seconds, this.holderFor(who, asked));
+      if (ticket) this.granted(ticket, claims);
+      return { claims };
+    }
+    // Who is in line already is told of those who hold it.
+    const held = ticket ? this.heldAgainst(asker, missing) : [];
+    if (!asked.wait) throw this.taken(held.length > 0 ? held : inTheWay);
+    if (ticket) this.reached("asked again");
+    return { ticket: ticket ?? this.enter(who, asked, inLine, seconds, refusedWith) };
+  }
+
+  /** The one of that session for the very same. */
+  private ticketFor({ session, task }: Asker, { wanted }: Asked): Ticket | null {
+    const same = (each: Wanted, other: Wanted) => isSameName(each, other) && each.mode === other.mode;
+    const own = this.tickets.filter(
+      (ticket) => ticket.session === session && ticket.task === task && this.inLine(ticket),
+    );
+    const all = (ticket: Ticket) => wanted.every((each) => ticket.wanted.some((other) => same(each, other)));
+    return own.find((ticket) => ticket.wanted.length === wanted.length && all(ticket)) ?? null;
+  }
+
+  private enter(who: Who, asked: Asked, inLine: InLine, seconds: number, refusedWith?: string): Ticket {
+    const { wanted, project, intent } = asked;
+    const { priority, session, task } = inLine;
+    const place = { order: this.tickets.length, rank: this.rankFor(inLine, wanted), priority };
+    const fresh = { id: null, offeredUntilMs: null, ended: null, granted: [] };
+    const made = { wanted, project, intent, seconds, task, grant: task?.live ?? null, ...place, ...fresh };
+    if (session) this.refuseDeadlock({ ...made, session }, refusedWith);
+    const ticket = { ...made, session: this.holderFor(who, asked) };
+    this.tickets.push(ticket);
+    this.reached("got into line");
+    return ticket;
+  }
+
+  /** Nobody gets before those whom it waits for already. */
+  private rankFor(asker: InLine, wanted: readonly Wanted[]): number {
+    const rank = this.nowMs - asker.priority * LEVEL_MS;
+    const own = this.tickets.filter((ticket) => ticket.session === asker.session && this.inLine(ticket));
+    const passed = this.others(asker, wanted).filter(
+      (ticket) => ticket.rank > rank && this.reachHard(own, ticket.session),
+    );
+    return Math.max(rank, ...passed.map((ticket) => ticket.rank));
+  }
+
+  /**
+   * R37: refused if with it in line it and others wait for ever, who wouldn't without it; and only if sessions wait for each
+   * other in a circle, be it only for their places in line. What lies between the rules leave open.
+   */
+  private refuseDeadlock(ticket: Ticket, refusedWith: string | undefined): void {
+    const before = stuckAfterAll(this, []);
+    const after = stuckAfterAll(this, [ticket]);
+    const must = after.has(ticket) && after.size > before.size + 1;
+    if (!must && !(refusedWith === "would_deadlock" && (this.closesCircle(ticket) || this.closesCircle(ticket, false))))
+      return;
+    this.reached("would be a deadlock");
+    if (must) this.reached("would wait for ever");
+    throw new Refusal("would_deadlock");
+  }
+
+  private closesCircle(ticket: Ticket, inLine = true): boolean {
+    const edges = (each: Ticket) => this.inTheWay(by(each), each.wanted);
+    if (inLine) this.tickets.push(ticket);
+    const circle = this.reach([ticket], ticket.session, edges);
+    if (inLine) this.tickets.pop();
+    return circle;
+  }
+
+  inTheWayOf(ticket: Ticket): (Claim | Ticket)[] {
+    return this.inTheWay(by(ticket), ticket.wanted);
+  }
+
+  noTicket(): Refusal {
+    return new Refusal("not_found");
+  }
+
+  /** Its place in line: after those before it that want what overlaps, sharers too. */
+  positionOf(ticket: Ticket): number {
+    const whole = ticket.wanted.map((each) => ({ ...each, mode: "exclusive" as const }));
+    return this.others(by(ticket), whole).filter((other) => this.isBefore(other, by(ticket))).length + 1;
+  }
+
+  // Leaving it
+
+  private granted(ticket: Ticket, claims: readonly Claim[]): void {
+    Object.assign(ticket, { ended: "granted", granted: claims });
+    this.reached("a ticket ended: granted");
+  }
+
+  /** Whoever asks about a ticket notices whether it can have its names by now. */
+  look(ticket: Ticket): Ticket {
+    if (this.inLine(ticket)) this.offerIfFree(ticket);
+    return ticket;
+  }
+
+  takeOffered(who: Who, ticket: Ticket): Ticket {
+    if (ticket.session !== this.sessionOf(who)) throw new Refusal("forbidden");
+    this.look(ticket);
+    if (this.offered(ticket) && this.heldAgainst(by(ticket), ticket.wanted).length === 0) this.taking(ticket);
+    return ticket;
+  }
+
+  private taking(ticket: Ticket): void {
+    const { session, seconds } = ticket;
+    this.granted(ticket, this.take(by(ticket), ticket as Asked, seconds, session));
+  }
+
+  leaveLine(who: Who, ticket: Ticket): Ticket {
+    if (ticket.session.agent !== who.agent) this.role(who, "coordinator");
+    if (this.inLine(ticket)) {
+      ticket.ended = "cancelled";
+      this.reached("a ticket ended: cancelled");
+    }
+    return ticket;
+  }
+
+  /** R40: a person decides otherwise; whoever has what it wants loses it. */
+  overrule(who: Who, ticket: Ticket, reason: string | undefined): Ticket {
+    if (reason === undefined) throw new Refusal("reason_required");
+    if (!this.inLine(ticket)) return ticket;
+    for (const each of this.hardInTheWay(by(ticket), ticket.wanted)) {
+      if ("wanted" in each) each.offeredUntilMs = null;
+      else if (each.task) {
+        if (each.task.live) this.forceRelease(who, each.task, reason);
+      } else Object.assign(each, { ended: "revoked", lost: true });
+    }
+    this.reached("overruled");
+    this.taking(ticket);
+    return ticket;
+  }
+
+  override endSession(who: Who, session: Session): ReturnType<ScopedTasks["endSession"]> {
+    const waiting = this.tickets.filter((ticket) => this.inLine(ticket));
+    const ended = super.endSession(who, session);
+    for (const ticket of waiting) if (ticket.session.state !== "open") ticket.ended = "session_ended";
+    return ended;
+  }
+}

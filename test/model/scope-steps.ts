@@ -1,0 +1,65 @@
+import fc from "fast-check";
+import type { CallStep } from "./calls.js";
+import { NAMES } from "./names.js";
+import { act, call, flag, plays, reason, some, type Weighted } from "./steps.js";
+
+const seconds = some(5, fc.constantFrom(30, 31, 60, 100, 300, 3600, 29, 3601));
+const project = some(1, fc.constantFrom("default", "other"));
+const name = fc.record({
+  // The tree is wanted more often than the rest.
+  at: fc.oneof({ weight: 2, arbitrary: fc.nat(2) }, { weight: 1, arbitrary: fc.nat(NAMES.length - 1) }),
+  shared: fc.constantFrom(false, false, true),
+});
+const names = fc.array(name, { minLength: 1, maxLength: 3 });
+const claims = (ofTen: number) => some(ofTen, fc.array(fc.nat(20), { minLength: 1, maxLength: 3 }));
+
+/** Few, so that they meet; agents without a session, or in one of a few. */
+const few = { agent: fc.nat(2), seat: fc.constantFrom(0, 0, 1, 2), task: fc.nat(6) };
+const priority = some(3, fc.constantFrom(1, 3, 4));
+const own = fc.nat(5);
+const ticket = fc.constantFrom(0, 0, 1, 2, 3);
+
+const CALLS_OF_NAMES: Weighted<CallStep>[] = [
+  call(12, "names", { names, seconds, project, priority, wait: flag(8) }, few),
+  call(2, "names", { names, seconds, project, priority, wait: flag(8), forTask: fc.constant(true) }, few),
+  call(2, "keep", { names, seconds, project, claims: claims(3), all: flag(3) }, few),
+  call(5, "names", { own, names, seconds, wait: flag(8) }, few),
+  call(4, "free", { own }, few),
+  call(4, "free", { names, project, claims: claims(4), all: flag(3) }, few),
+  call(2, "ask", { ticket }, few),
+  call(6, "takeOffered", { ticket }, few),
+  call(1, "leave", { ticket }, few),
+  call(1, "overrule", { ticket, reason }, few),
+  call(1, "open", { seconds: some(7, fc.constantFrom(30, 40, 120, 900)), parent: some(2, fc.nat(7)) }),
+  call(1, "create", {}),
+  call(3, "touching", { names, project, priority: some(3, fc.constantFrom(1, 2, 4)) }),
+  call(3, "nextFree", { seconds, project, count: some(3, fc.constantFrom(2, 5)) }),
+  call(2, "claim", { seconds, flag: flag(2), reason }),
+  call(1, "heartbeat", { seconds }),
+  call(2, "complete", {}),
+  call(1, "release", {}),
+  call(1, "fail", { reason, flag: flag(6) }),
+  call(1, "force", { reason }),
+  call(1, "delegate", {}),
+  call(1, "reopen", {}),
+];
+
+export const scopesPlay = plays(CALLS_OF_NAMES, 3);
+
+/** Sessions of all, and tasks. */
+export const SCOPES_OPENINGS: readonly (readonly CallStep[])[] = [
+  [
+    ...[30, 900].map((ttl) => act("open", 0, { seconds: ttl })),
+    ...[900, 120].map((ttl) => act("open", 1, { seconds: ttl })),
+    act("open", 2, {}),
+    act("create", 0, {}),
+    act("touching", 1, { priority: 4, names: [{ at: 1, shared: false }] }),
+    act("touching", 0, { names: [{ at: 0, shared: false }] }),
+    act("touching", 2, {
+      names: [
+        { at: 3, shared: true },
+        { at: 8, shared: false },
+      ],
+    }),
+  ],
+];

@@ -1,0 +1,60 @@
+import type { Wanted } from "./names.js";
+import type { Refusal, Task, Who } from "./records.js";
+import { Scopes } from "./scopes.js";
+
+/** A task that is passed over for two lease lengths gets into line for what it needs, which this model leaves out. */
+const PATIENCE_MS = 600_000;
+
+/** Tasks that say what they will touch: claimed with all of it or not at all (R16). */
+export class ScopedTasks extends Scopes {
+  readonly #declared = new Map<Task, readonly Wanted[]>();
+  /** What the last claim of the next task passed over. */
+  skipped: Task[] = [];
+  #firstSkippedMs = Infinity;
+
+  declares(task: Task): readonly Wanted[] {
+    return this.#declared.get(task) ?? [];
+  }
+
+  declare(task: Task, wanted: readonly Wanted[]): void {
+    this.#declared.set(task, wanted);
+  }
+
+  /** How far the clock may still go before the model says less than the rules. */
+  get sureForMs(): number {
+    return this.#firstSkippedMs + PATIENCE_MS - 1 - this.nowMs;
+  }
+
+  protected taskInTheWay(who: Who, task: Task): { id: string | null }[] {
+    return this.inTheWay({ session: this.sessionOf(who), task, priority: task.priority }, this.declares(task));
+  }
+
+  override why(who: Who, task: Task): Refusal | null {
+    const other = super.why(who, task);
+    const inTheWay = other ? [] : this.taskInTheWay(who, task);
+    return inTheWay.length > 0 ? this.taken(inTheWay) : other;
+  }
+
+  override claimNext(who: Who, input: Parameters<Scopes["claimNext"]>[1]): Task[] {
+    this.skipped = [];
+    return super.claimNext(who, input);
+  }
+
+  protected override passedOver(who: Who, task: Task): boolean {
+    if (this.taskInTheWay(who, task).length === 0) return false;
+    this.skipped.push(task);
+    this.reached("a task was passed over");
+    this.#firstSkippedMs = Math.min(this.#firstSkippedMs, this.nowMs);
+    return true;
+  }
+
+  protected override grantTo(who: Who, task: Task, seconds: number): void {
+    super.grantTo(who, task, seconds);
+    const { live, project, content: intent } = task;
+    if (!live) return;
+    for (const each of this.declares(task)) {
+      this.grantName(each, { project, intent, session: live.session, task, seconds });
+      this.reached("claimed with a task");
+    }
+  }
+}

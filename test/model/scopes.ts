@@ -1,0 +1,260 @@
+import { collide, isSameName, type Mode, type Name, type Wanted } from "./names.js";
+import { type Grant, Refusal, type Session, type Task, type Who } from "./records.js";
+import { Rules } from "./rules.js";
+import { leaseEndMs } from "./standing.js";
+
+/** A lease on a name: one of its own, or one that lives by a task's (R16). */
+export interface Claim extends Wanted {
+  id: string | null;
+  fence: number | null;
+  mode: Mode;
+  readonly project: string;
+  readonly session: Session;
+  readonly task: Task | null;
+  readonly grant: Grant | null;
+  readonly atMs: number;
+  intent: string;
+  nested: number;
+  seconds: number;
+  untilMs: number;
+  ended: "released" | "revoked" | "expired" | null;
+  /** Whether its session was told that the clock took it (R54). */
+  lost: boolean;
+}
+
+/** For whom something is asked, and how urgent it is in line. */
+export interface Asker {
+  readonly session: Session | null;
+  readonly task: Task | null;
+  readonly priority: number;
+}
+
+/** What a claim of names says besides. */
+export interface Asked {
+  readonly wanted: readonly Wanted[];
+  readonly project: string;
+  readonly intent: string;
+  readonly seconds?: number;
+  readonly task?: Task;
+  readonly priority?: number;
+  /** To get into line where it isn't free (R35). */
+  readonly wait?: true;
+}
+
+/** Which claims of the session are meant: all it claimed by itself, or some by name, or any by id. */
+export interface Chosen {
+  readonly all?: true;
+  readonly wanted?: readonly Wanted[];
+  readonly claims?: readonly Claim[];
+}
+
+/** What became of one of them. */
+export interface Item {
+  readonly claim: Claim | null;
+  readonly name: Name | null;
+  readonly outcome: "renewed" | "released" | "kept" | "lost";
+  /** Null where the rules don't say. */
+  readonly reason: string | null;
+}
+
+/** How often the plays came to what they are to show. */
+export type Tally = Map<string, number>;
+
+/** Leases on names (R29-R33), beside those on tasks. What a claim lives by is asked whenever it matters (R1). */
+export class Scopes extends Rules {
+  readonly claims: Claim[] = [];
+  tally: Tally = new Map();
+
+  reached(what: string): void {
+    this.tally.set(what, (this.tally.get(what) ?? 0) + 1);
+  }
+
+  // The clock
+
+  endOf(claim: Claim): number {
+    return claim.grant ? leaseEndMs(claim.grant) : Math.min(claim.untilMs, claim.session.endsAtMs);
+  }
+
+  lives(claim: Claim): boolean {
+    if (claim.ended !== null || claim.session.state !== "open") return false;
+    return (claim.grant?.ended ?? null) === null && this.nowMs < this.endOf(claim);
+  }
+
+  override settle(nowMs: number): void {
+    const living = this.claims.filter((claim) => this.lives(claim));
+    super.settle(nowMs);
+    for (const claim of living) {
+      if (this.lives(claim) || claim.grant) continue;
+      Object.assign(claim, { ended: "expired", lost: true });
+      this.reached("a claim lapsed");
+    }
+  }
+
+  override instants(): number[] {
+    const ends = this.claims.filter((claim) => this.lives(claim)).map((claim) => this.endOf(claim));
+    const all = [...super.instants(), ...ends].filter((at) => at > this.nowMs && at < Infinity);
+    return [...new Set(all)].sort((a, b) => a - b);
+  }
+
+  // Who is in the way
+
+  /** Claims of others that collide (R32): a session's own don't, but where both are of tasks, and of different ones (R16). */
+  heldAgainst({ session, task }: Asker, wanted: readonly Wanted[]): Claim[] {
+    return this.claims.filter((claim) => {
+      if (!this.lives(claim) || !wanted.some((each) => collide(claim, each))) return false;
+      if (task && claim.task === task) return false;
+      return claim.session !== session || (claim.task !== null && task !== null);
+    });
+  }
+
+  /** Everybody who keeps the asker from the names. */
+  inTheWay(asker: Asker, wanted: readonly Wanted[]): { id: string | null }[] {
+    return this.heldAgainst(asker, wanted);
+  }
+
+  // Claiming
+
+  claimScopes(who: Who, asked: Asked): Claim[] {
+    const { asker, seconds } = this.asking(who, asked);
+    const inTheWay = this.inTheWay(asker, this.missing(asker, asked.wanted));
+    if (inTheWay.length > 0) throw this.taken(inTheWay);
+    return this.take(asker, asked, seconds, this.holderFor(who, asked));
+  }
+
+  /** Names for a task are its holder's. */
+  protected holderFor(who: Who, { task }: Asked): Session {
+    return task?.live?.session ?? this.sessionOf(who) ?? this.openImplicit(who.agent);
+  }
+
+  protected asking(who: Who, asked: Asked): { asker: Asker; seconds: number } {
+    const seconds = this.secondsOf(asked.seconds);
+    if (asked.task && !this.holds(who, this.existing(asked.task))) throw this.lostBy(who, asked.task, {}).refusal;
+    return {
+      asker: { session: this.sessionOf(who), task: asked.task ?? null, priority: asked.priority ?? 2 },
+      seconds,
+    };
+  }
+
+  protected taken(inTheWay: readonly { id: string | null }[]): Refusal {
+    this.reached("refused for others");
+    return new Refusal("scope_conflict", { inTheWay: [...new Set(inTheWay)] });
+  }
+
+  /** The asker's own claim under that very name (R33). */
+  protected own({ session, task }: Asker, wanted: Wanted): Claim | undefined {
+    return this.claims.find(
+      (claim) => this.lives(claim) && claim.session === session && claim.task === task && isSameName(claim, wanted),
+    );
+  }
+
+  /** What of the names isn't the asker's already in that mode: the rest is a renewal (R5). */
+  protected missing(asker: Asker, wanted: readonly Wanted[]): Wanted[] {
+    return wanted.filter((each) => {
+      const own = this.own(asker, each);
+      return !own || (own.mode === "shared" && each.mode === "exclusive");
+    });
+  }
+
+  /** All of it: what is there is renewed and counts once more, what was shared is the asker's alone if it asks for that. */
+  protected take(asker: Asker, { wanted, project, intent }: Asked, seconds: number, session: Session): Claim[] {
+    const { task } = asker;
+    return wanted.map((each) => {
+      const own = this.own(asker, each);
+      if (!own) return this.grantName(each, { project, intent, session, task, seconds });
+      this.reached(own.mode === "shared" && each.mode === "exclusive" ? "upgraded" : "claimed once more");
+      if (each.mode === "exclusive") own.mode = each.mode;
+      Object.assign(own, { nested: own.nested + 1, intent });
+      if (!own.grant) this.renewName(own, seconds);
+      return own;
+    });
+  }
+
+  protected grantName(
+    { name, mode, space }: Wanted,
+    by: { project: string; intent: string; session: Session; task: Task | null; seconds: number },
+  ): Claim {
+    const lease = { grant: by.task?.live ?? null, atMs: this.nowMs, untilMs: this.nowMs + by.seconds * 1000 };
+    const fresh = { id: null, fence: null, nested: 1, ended: null, lost: false } as const;
+    const claim: Claim = { name, mode, space, ...by, ...lease, ...fresh };
+    this.claims.push(claim);
+    return claim;
+  }
+
+  protected renewName(claim: Claim, seconds: number): void {
+    claim.seconds = seconds;
+    claim.untilMs = Math.max(claim.untilMs, this.nowMs + seconds * 1000);
+  }
+
+  // Keeping and giving back
+
+  heartbeatScopes(who: Who, chosen: Chosen, seconds: number | undefined): Item[] {
+    if (seconds !== undefined) this.secondsOf(seconds);
+    return this.chosen(who, chosen).map((item) => {
+      const { claim } = item;
+      if (item.outcome === "lost" || !claim) return item;
+      if (claim.grant) return { ...item, outcome: "kept" };
+      this.renewName(claim, seconds ?? claim.seconds);
+      return { ...item, outcome: "renewed" };
+    });
+  }
+
+  releaseScopes(who: Who, chosen: Chosen): Item[] {
+    return this.chosen(who, chosen).map((item) => {
+      const { claim } = item;
+      if (item.outcome === "lost" || !claim) return item;
+      if (claim.grant) return { ...item, outcome: "kept" };
+      if (claim.nested > 1 && !chosen.all) {
+        claim.nested -= 1;
+        this.reached("released once of several times");
+        return { ...item, outcome: "kept" };
+      }
+      claim.ended = "released";
+      return { ...item, outcome: "released" };
+    });
+  }
+
+  /** `renewed` stands for those that live. */
+  private chosen(who: Who, { all, wanted, claims }: Chosen): Item[] {
+    const session = this.sessionOf(who);
+    const living = this.claims.filter((claim) => claim.session === session && !claim.task && this.lives(claim));
+    const held = (claim: Claim): Item => ({ claim, name: claim.name, outcome: "renewed", reason: null });
+    if (all) return living.map(held);
+    if (wanted) {
+      return wanted.map((each) => {
+        const own = living.find((claim) => isSameName(claim, each));
+        if (own) return held(own);
+        const last = this.claims.findLast(
+          (claim) => claim.session === session && isSameName(claim, each) && !this.lives(claim),
+        );
+        return { claim: last ?? null, name: each.name, outcome: "lost", reason: last ? last.ended : "never_held" };
+      });
+    }
+    return [...new Set(claims)].map((claim) => {
+      if (claim.session !== session) return { claim, name: null, outcome: "lost", reason: "never_held" };
+      return this.lives(claim) ? held(claim) : { claim, name: claim.name, outcome: "lost", reason: claim.ended };
+    });
+  }
+
+  /** A session's heartbeat renews what it claimed by itself, too (R9). */
+  beatNames(session: Session): Claim[] {
+    const own = this.claims.filter((claim) => claim.session === session && !claim.task && this.lives(claim));
+    for (const claim of own) this.renewName(claim, claim.seconds);
+    return own;
+  }
+
+  /** What the clock took from it and it was not asked about, unless it has that name again (R54). */
+  lostNames(session: Session): Claim[] {
+    const living = this.claims.filter((claim) => claim.session === session && !claim.task && this.lives(claim));
+    return this.claims.filter(
+      (claim) => claim.session === session && claim.lost && !living.some((other) => isSameName(other, claim)),
+    );
+  }
+
+  override endSession(who: Who, session: Session): { released: number; children: number; names: number } {
+    const living = this.claims.filter((claim) => !claim.task && this.lives(claim));
+    const ended = super.endSession(who, session);
+    const freed = living.filter((claim) => !this.lives(claim));
+    for (const claim of freed) claim.ended = "released";
+    return { ...ended, names: freed.length };
+  }
+}

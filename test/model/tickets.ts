@@ -1,0 +1,185 @@
+import { collide, overlap, type Wanted } from "./names.js";
+import type { Grant, Session, Task, Who } from "./records.js";
+import { ScopedTasks } from "./scoped-tasks.js";
+import type { Asker, Claim } from "./scopes.js";
+import { leaseEndMs } from "./standing.js";
+
+const OFFER_MS = 30_000;
+/** A level of priority is worth so much of waiting. */
+export const LEVEL_MS = 300_000;
+
+/** A place in line (R35). */
+export interface Ticket {
+  id: string | null;
+  readonly session: Session;
+  readonly task: Task | null;
+  readonly grant: Grant | null;
+  readonly wanted: readonly Wanted[];
+  readonly project: string;
+  readonly intent: string;
+  readonly seconds: number;
+  readonly priority: number;
+  readonly order: number;
+  /** The lower one is before the higher. */
+  readonly rank: number;
+  /** Until when it is offered what it wants (R36). */
+  offeredUntilMs: number | null;
+  ended: string | null;
+  granted: readonly Claim[];
+}
+
+/** Who asks from a place in line, its own or the one it would get. */
+export interface InLine extends Asker {
+  readonly ticket: Ticket | null;
+}
+
+/** Those that wait for names: until when, who is before whom, and who is offered what (R35, R36). */
+export class Tickets extends ScopedTasks {
+  readonly tickets: Ticket[] = [];
+  /** What was seen to have ended. */
+  readonly #noticed = new Set<Claim | Ticket>();
+
+  // The clock
+
+  /** Until when a ticket may wait: its session's end, or its task's lease's. */
+  private lifeOf({ grant, session }: Ticket): number {
+    return grant ? leaseEndMs(grant) : session.endsAtMs;
+  }
+
+  inLine(ticket: Ticket): boolean {
+    if (ticket.ended !== null || ticket.session.state !== "open" || (ticket.grant?.ended ?? null) !== null)
+      return false;
+    return this.nowMs < this.lifeOf(ticket) && this.nowMs < (ticket.offeredUntilMs ?? Infinity);
+  }
+
+  offered(ticket: Ticket): boolean {
+    return ticket.offeredUntilMs !== null && this.inLine(ticket);
+  }
+
+  override settle(nowMs: number): void {
+    const waiting = this.tickets.filter((ticket) => this.inLine(ticket));
+    super.settle(nowMs);
+    for (const ticket of waiting) {
+      if (this.inLine(ticket)) continue;
+      const silent = (ticket.offeredUntilMs ?? Infinity) <= Math.min(nowMs, this.lifeOf(ticket));
+      ticket.ended = silent ? "offer_expired" : ticket.task ? "task_lost" : "session_ended";
+      this.reached(`a ticket ended: ${ticket.ended}`);
+    }
+  }
+
+  override instants(): number[] {
+    const ends = this.tickets.filter((ticket) => this.offered(ticket)).map((ticket) => ticket.offeredUntilMs as number);
+    return [...new Set([...super.instants(), ...ends])].sort((a, b) => a - b);
+  }
+
+  /** So many claims, and so many tasks, may have to be noticed by the next call. */
+  get unnoticed(): number {
+    const dead = this.claims.filter((claim) => !this.lives(claim) && !this.#noticed.has(claim));
+    const tasks = new Set(dead.flatMap(({ task }) => task ?? []));
+    const asleep = this.tasks.filter((task) => task.status === "open" && this.declares(task).length > 0);
+    const names = dead.filter(({ task }) => !task).length;
+    return dead.length === 0 ? 0 : Math.max(names, tasks.size + asleep.length);
+  }
+
+  /**
+   * Whoever writes notices what became free, and offers it to the first in line who can have all that it waits for, then to
+   * the next (R36).
+   */
+  notice(): void {
+    const over = [
+      ...this.claims.filter((each) => !this.lives(each)),
+      ...this.tickets.filter((each) => !this.inLine(each)),
+    ];
+    const fresh = over.filter((each) => !this.#noticed.has(each));
+    if (fresh.length === 0) return;
+    for (const each of fresh) this.#noticed.add(each);
+    const freed = fresh.flatMap((each) => ("wanted" in each ? each.wanted : [each]));
+    const met = this.inOrder().filter((ticket) =>
+      ticket.wanted.some((each) => freed.some((one) => overlap(one, each))),
+    );
+    for (const ticket of met) this.offerIfFree(ticket);
+  }
+
+  /** Those that wait, the first first. */
+  inOrder(): Ticket[] {
+    return this.tickets.filter((each) => this.inLine(each)).sort((a, b) => a.rank - b.rank || a.order - b.order);
+  }
+
+  protected offerIfFree(ticket: Ticket): void {
+    if (this.offered(ticket) || this.inTheWay(by(ticket), ticket.wanted).length > 0) return;
+    ticket.offeredUntilMs = this.nowMs + OFFER_MS;
+    this.reached("offered");
+  }
+
+  // Who is in the way
+
+  protected isBefore(ticket: Ticket, { ticket: own, priority }: InLine): boolean {
+    const rank = own?.rank ?? this.nowMs - priority * LEVEL_MS;
+    return ticket.rank < rank || (ticket.rank === rank && (own === null || ticket.order < own.order));
+  }
+
+  /** Tickets of others that want what collides. */
+  protected others(asker: InLine, wanted: readonly Wanted[]): Ticket[] {
+    return this.tickets.filter(
+      (ticket) =>
+        this.inLine(ticket) &&
+        ticket !== asker.ticket &&
+        ticket.session !== asker.session &&
+        ticket.wanted.some((each) => wanted.some((other) => collide(each, other))),
+    );
+  }
+
+  /** What others hold, or are offered. */
+  protected hardInTheWay(asker: InLine, wanted: readonly Wanted[]): (Claim | Ticket)[] {
+    const offers = this.others(asker, wanted).filter((ticket) => this.offered(ticket));
+    return [...this.heldAgainst(asker, wanted), ...offers];
+  }
+
+  /** R19: what a task holds goes with it, whoever waits for it. */
+  protected override mayMove(who: Who, task: Task): void {
+    const asker = { session: this.sessionOf(who), task, priority: task.priority, ticket: null };
+    const inTheWay = this.hardInTheWay(asker, this.declares(task));
+    if (inTheWay.length > 0) throw this.taken(inTheWay);
+  }
+
+  /** Besides these those that are before it in line, as far as nobody would wait for each other. */
+  override inTheWay(asked: Asker & { ticket?: Ticket | null }, wanted: readonly Wanted[]): (Claim | Ticket)[] {
+    const asker: InLine = { ticket: null, ...asked };
+    const hard = this.hardInTheWay(asker, wanted);
+    // Who is in line already passes whoever is behind it; a newcomer doesn't pass those whom it waits for.
+    const mine = (ticket: Ticket) => ticket.session === asker.session && this.inLine(ticket);
+    const own = asker.ticket ? [] : this.tickets.filter(mine);
+    const before = this.others(asker, wanted).filter((ticket) => {
+      if (this.offered(ticket)) return false;
+      if (own.length > 0 && this.reachHard(own, ticket.session)) return true;
+      if (!this.isBefore(ticket, asker)) return false;
+      return !this.reachHard([ticket], asker.session);
+    });
+    return [...hard, ...before];
+  }
+
+  /** Whether tickets wait for a session, over whatever others hold or are offered. */
+  protected reachHard(tickets: readonly Ticket[], session: Session | null): boolean {
+    return session !== null && this.reach(tickets, session, (each) => this.hardInTheWay(by(each), each.wanted));
+  }
+
+  protected reach(from: readonly Ticket[], to: Session, edges: (ticket: Ticket) => { session: Session }[]): boolean {
+    const seen = new Set<Session>();
+    const queue = [...from];
+    for (let ticket = queue.shift(); ticket; ticket = queue.shift()) {
+      for (const { session } of edges(ticket)) {
+        if (session === to) return true;
+        if (seen.has(session)) continue;
+        seen.add(session);
+        queue.push(...this.tickets.filter((each) => each.session === session && this.inLine(each)));
+      }
+    }
+    return false;
+  }
+}
+
+/** Who asks by a ticket. */
+export function by(ticket: Ticket): InLine {
+  const { session, task, priority } = ticket;
+  return { session, task, priority, ticket };
+}
