@@ -2,7 +2,7 @@ import { DibsError } from "../contract/errors.js";
 import type { Context } from "./context.js";
 import { ahead } from "./in-line.js";
 import { askerOf, hardInTheWay, type InLine, waitingOf, wantedBy } from "./line-tickets.js";
-import { type Conflict, keptFor } from "./scope-conflicts.js";
+import type { Conflict } from "./scope-conflicts.js";
 import { scopeClaimView } from "./scope-view.js";
 import { type Edge, wayTo } from "./wait-graph.js";
 import type { WaitRow } from "./wait-rows.js";
@@ -49,13 +49,9 @@ function wouldDeadlock(context: Context, first: Conflict, way: readonly Edge[]):
       }),
     ),
   ];
-  const conflicts = [first, ...way.map(({ conflict }) => conflict)];
-  const told = cycle.map(({ agent_name, waits_for, holder }, at) => {
-    const wait = conflicts[at]?.wait;
-    const has = wait ? "is before it in line for" : "holds";
-    const why =
-      wait?.session_id === null ? `${holder.scope} is ${keptFor(wait)}` : `${holder.agent_name} ${has} ${holder.scope}`;
-    return `${agent_name} would wait for ${waits_for}, as ${why}`;
+  const told = cycle.map(({ agent_name, waits_for, holder }) => {
+    const has = holder.fence === 0 ? "is before it in line for" : "holds";
+    return `${agent_name} would wait for ${waits_for}, as ${holder.agent_name} ${has} ${holder.scope}`;
   });
   return new DibsError("would_deadlock", `To wait would be a deadlock: ${told.join("; ")}.`, {
     cycle,

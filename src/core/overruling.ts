@@ -5,7 +5,7 @@ import type { Context, Handler } from "./context.js";
 import { refuseFrozenNames } from "./frozen.js";
 import { grouped } from "./grouped.js";
 import { lineEvent, withdrawOffer } from "./line.js";
-import { isWaiting } from "./line-order.js";
+import { isOffered, isWaiting } from "./line-order.js";
 import { askerOf, hardInTheWay, wantedBy } from "./line-tickets.js";
 import { type Conflict, scopeConflict } from "./scope-conflicts.js";
 import { tryClaim } from "./scope-granting.js";
@@ -74,7 +74,12 @@ function newestFirst(a: Conflict, b: Conflict): number {
 
 async function takeAway(context: Context, [{ holder, wait }]: Loser, reason: string): Promise<void> {
   const why = `${context.agent.name} gave it to another: ${reason}`;
-  if (wait) return withdrawOffer(context.tx, wait, why);
+  if (wait) {
+    // A ticket for a task that has lost its lease just now is over with it.
+    const [now] = await context.tx.waits.bySeqs([wait.seq]);
+    if (now && isOffered(now, context.nowMs)) await withdrawOffer(context.tx, now, why);
+    return;
+  }
   if (holder.task_id === null) return revokeScopes(context.tx, [holder], why);
   const task = await taskOf(context, holder.task_id);
   // Read again behind its lock: its holder may just have let go of it.

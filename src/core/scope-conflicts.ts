@@ -137,7 +137,7 @@ function shown({ holder, wait }: Conflict): string {
 }
 
 /** Names that are kept free for a task that was passed over are nobody's yet. */
-export function keptFor({ intent }: Pick<WaitRow, "intent">): string {
+function keptFor({ intent }: Pick<WaitRow, "intent">): string {
   return `kept for task "${intent}"`;
 }
 

@@ -167,7 +167,7 @@ describe("a child whose parent shares its task with it (R65)", () => {
   });
 });
 
-test("names kept for a task are told as such, to who is refused and to who would close a cycle", async () => {
+test("names kept for a task are told as such to who is refused", async () => {
   await fresh.task({ content: "wide", scopes: ["path:src", "path:docs"] });
   await claim(ann, ["path:src/1"], { ttl_seconds: 3600 });
   expect(await fresh.next(cat)).toBeNull();
