@@ -1,7 +1,10 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { CommandLine } from "./support/dibs-command.js";
+import { FreshStore } from "./support/fresh-store.js";
 import { ScratchFolder } from "./support/scratch-folder.js";
+import { StubHttp } from "./support/stub-http.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -71,6 +74,30 @@ describe("dibs run", () => {
     given.signal("SIGINT");
     expect(await given.finished).toMatchObject({ exit: 130, stdout: "" });
     expect(await ben.json(["wait", "list"])).toEqual([]);
+  });
+
+  test("a signal that comes when the scopes are granted and no command runs yet: they are given back (exit 130)", async () => {
+    const fresh = await FreshStore.open({ realTime: true });
+    const { key } = await fresh.ask("create_agent", { name: "ann", role: "worker" }, fresh.root);
+    const http = await StubHttp.forTest({
+      async answer({ operation, input, caller }) {
+        if (operation.name === "heartbeat_scopes") {
+          started.signal("SIGINT");
+          await sleep(200);
+        }
+        const answer = await fresh.store.callText(operation, input as never, caller);
+        if (operation.name !== "claim_scopes") return answer;
+        // A grant that took a third of its lease is known to live only after a heartbeat.
+        await sleep(1100);
+        return { ...answer, text: answer.text.replace(/"remaining_ms":\d+/, '"remaining_ms":3000') };
+      },
+    });
+    const env = { DIBS_URL: `http://127.0.0.1:${http.port}`, DIBS_KEY: key, NO_COLOR: "1" };
+    const started = new CommandLine(folder.file("repo"), env).start(run("src", "echo", "never"));
+    const ran = await started.finished;
+    expect(ran).toMatchObject({ exit: 130, stdout: "" });
+    expect(ran.stderr).not.toContain("holding");
+    expect(await fresh.ask("list_claims", {}, fresh.root)).toEqual([]);
   });
 
   test("runs nothing where somebody holds them, and names who and what for (exit 4)", async () => {

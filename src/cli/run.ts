@@ -63,6 +63,11 @@ export async function runHolding(plan: RunPlan, output: Output): Promise<number>
           : {}),
       },
     );
+    // A signal that came while the grant was on its way: it is for us, as no command runs yet.
+    if (interrupt.signal.aborted) {
+      await giveBack(held, output);
+      return EXIT.interrupted;
+    }
     stopListening();
     return await runWith(held, plan, output);
   } catch (error) {

@@ -14,6 +14,7 @@ export const notice = z.object({
     "handoff.declined",
     "wait.offered",
     "wait.ended",
+    "wait.overruled",
     "yield.requested",
     "yield.answered",
     "unlanded.landed",

@@ -66,7 +66,7 @@ export const yieldOperations = {
     input: () =>
       z.strictObject({
         holder_session_id: id("a session").optional().describe("Asked of that session."),
-        open: z.boolean().optional().describe("true: those without an answer."),
+        open: z.boolean().optional().describe("true: those without an answer whose claim is still held."),
         limit,
         cursor: cursor.optional(),
       }),

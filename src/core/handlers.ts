@@ -14,6 +14,7 @@ import * as heads from "./head-reports.js";
 import * as holds from "./holds.js";
 import { judge_task } from "./judging.js";
 import { ack_notices } from "./notices.js";
+import { grant_wait } from "./overruling.js";
 import * as planViews from "./plan-view.js";
 import * as plans from "./plans.js";
 import { get_presence } from "./presence.js";
@@ -104,7 +105,7 @@ export const handlers: { readonly [N in OperationName]: Handler<z.output<Operati
   get_wait: taking.get_wait,
   accept_wait: taking.accept_wait,
   cancel_wait: waits.cancel_wait,
-  grant_wait: taking.grant_wait,
+  grant_wait,
   request_yield: yields.request_yield,
   answer_yield: yields.answer_yield,
   list_yields: yields.list_yields,

@@ -1,3 +1,4 @@
+import type { SessionRow } from "./rows.js";
 import type { WaitEnd, WaitedName, WaitRow } from "./wait-rows.js";
 
 /** So long is kept free what was offered, from when the freeing was noticed (R36). */
@@ -43,4 +44,10 @@ export function endOf(wait: WaitRow, nowMs: number): { readonly how: WaitEnd; re
 
 export function namesOf(wait: Pick<WaitRow, "wanted">): WaitedName[] {
   return JSON.parse(wait.wanted) as WaitedName[];
+}
+
+/** Whether the session may act for the ticket: its own, or the parent's that shares its task, where that is what it is for (R65). */
+export function isTicketOf(wait: WaitRow, session: Pick<SessionRow, "id" | "shared_by"> | null): boolean {
+  if (session === null || wait.session_id === null) return false;
+  return wait.session_id === session.id || (wait.task_id !== null && wait.session_id === session.shared_by);
 }

@@ -122,6 +122,14 @@ export async function offerIfFree(tx: Tx, wait: WaitRow): Promise<boolean> {
   return true;
 }
 
+/** Takes an offer back: the ticket keeps its place, others may have what of it nobody takes now. */
+export async function withdrawOffer(tx: Tx, wait: WaitRow, why: string): Promise<void> {
+  await tx.waits.offer(wait.seq, null);
+  freeUp(tx, wait, namesOf(wait));
+  const message = `was offered to you and is no more, as ${why} You keep your place in line.`;
+  if (wait.session_id !== null) await tell(tx, wait, "wait.overruled", message);
+}
+
 /** Records tickets whose end nobody noticed; each ends as what it is. */
 export async function endOverdue(tx: Tx, waits: readonly WaitRow[]): Promise<void> {
   for (const wait of waits) {

@@ -129,16 +129,16 @@ export class ClaimsMade {
   }
 
   /** The agent's live claims, or more, with `wanted` more on their way; exact when they would reach the limit. */
-  async plus(context: Context, wanted: number, limit: number): Promise<number> {
-    const known = this.#atMost.get(context.agent.id);
+  async plus(context: Context, agentId: string, wanted: number, limit: number): Promise<number> {
+    const known = this.#atMost.get(agentId);
     if (known !== undefined && known + wanted <= limit) {
-      this.#atMost.set(context.agent.id, known + wanted);
+      this.#atMost.set(agentId, known + wanted);
       return known;
     }
-    const live = await context.tx.claims.countLive(context.agent.id, context.nowMs, limit);
+    const live = await context.tx.claims.countLive(agentId, context.nowMs, limit);
     // At the limit counting stopped: what it says holds for this limit alone.
-    if (live < limit) this.#atMost.set(context.agent.id, live + wanted);
-    else this.#atMost.delete(context.agent.id);
+    if (live < limit) this.#atMost.set(agentId, live + wanted);
+    else this.#atMost.delete(agentId);
     return live;
   }
 }

@@ -112,7 +112,7 @@ export function scopeConflict(
 ): DibsError<"scope_conflict"> {
   const inTheWay = oneEach(conflicts);
   const holders = inTheWay.map(({ conflict }) => conflict.holder);
-  const named = holders.slice(0, 3).map((row) => `${row.scope} (${row.mode}, ${row.agent_name}, "${row.intent}")`);
+  const named = inTheWay.slice(0, 3).map(({ conflict }) => shown(conflict));
   const more = holders.length > named.length ? ` and ${holders.length - named.length} more` : "";
   const [first] = conflicts as [Conflict];
   return new DibsError(
@@ -129,6 +129,16 @@ export function scopeConflict(
       next: nextMoves(conflicts, place),
     },
   );
+}
+
+function shown({ holder, wait }: Conflict): string {
+  const { scope, mode, intent, agent_name } = holder;
+  return `${scope} (${mode}, ${wait?.session_id === null ? keptFor(wait) : `${agent_name}, "${intent}"`})`;
+}
+
+/** Names that are kept free for a task that was passed over are nobody's yet. */
+function keptFor({ intent }: Pick<WaitRow, "intent">): string {
+  return `kept for task "${intent}"`;
 }
 
 /** What can be done about it; `place`: in line, if that is open to the asker. */

@@ -1,4 +1,4 @@
-import { roomForAll } from "./claim-limit.js";
+import { type Holding, roomForAll } from "./claim-limit.js";
 import type { Context } from "./context.js";
 import { refuseFrozenNames } from "./frozen.js";
 import { ahead } from "./in-line.js";
@@ -19,6 +19,8 @@ export interface Claiming extends Pick<ScopeGrant, "project" | "intent" | "lease
   readonly asker: InLine;
   /** Who will hold them, where they are for no task. */
   holder(): Promise<SessionRow>;
+  /** Whose limit it counts against, where not the caller's. */
+  readonly agent?: Holding;
   /** Somebody has decided that whoever is before it in line is not. */
   readonly overrules?: true;
 }
@@ -34,7 +36,7 @@ export async function tryClaim(context: Context, asked: Claiming): Promise<Tried
   // Who makes smaller what it holds already gets nothing new.
   if (!asked.overrules) await refuseFrozenNames(context, fresh, asked.project.id);
   if (conflicts.length > 0) return { conflicts };
-  await roomForAll(context, fresh.length);
+  await roomForAll(context, fresh.length, asked.agent);
   // Decided: from here on it writes.
   const held = row === null ? { session: await asked.holder(), task: null } : await heldFor(context, row);
   const grant: ScopeGrant = { ...asked, ...held };

@@ -118,9 +118,11 @@ export interface WaitVerbs {
   /** The one of a session about a claim that has no answer yet. */
   openYield(claimId: string, sessionId: string): Awaitable<YieldRow | undefined>;
   answerYield(id: string, answer: string, reason: string | null, at: number): Awaitable<void>;
+  /** Open is what has no answer and is about a claim that lives. */
   yields(
     workspaceId: string,
     filter: { readonly holderSession?: string; readonly open?: boolean },
+    nowMs: number,
     page: Page,
   ): Awaitable<YieldRow[]>;
 }

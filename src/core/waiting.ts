@@ -68,7 +68,7 @@ export class WaitingCalls {
 
   /**
    * Resolves with the first grant, or when `waitMs` are over with what a last look gives. A caller that went away gets
-   * nothing.
+   * nothing: no task, or its signal's reason.
    */
   wait({ call, signature, arrival, empty, waitMs, signal }: Waiting): Promise<Outcome> {
     return new Promise((resolve, reject) => {
@@ -97,7 +97,9 @@ export class WaitingCalls {
       // A look that is on its way may bring a grant, which then must be undone: its answer is waited for.
       const giveUp = () => {
         if (waiter.looking) waiter.over = true;
-        else waiter.settle(NOTHING);
+        else if (call.name === "claim_next_task") waiter.settle(NOTHING);
+        // What only a look can say nobody knows without one.
+        else waiter.fail(signal?.reason);
       };
       const deadline = setTimeout(() => this.#lastLook(waiter), this.#drained ? 0 : waitMs);
       signal?.addEventListener("abort", giveUp, { once: true });
@@ -215,5 +217,5 @@ export class WaitingCalls {
   }
 }
 
-/** For callers that are not there any more. */
+/** For callers of claim_next_task that are not there any more. */
 const NOTHING: Outcome = { ok: true, status: 200, text: '{"task":null,"notices":[]}', notices: 0, nowMs: 0 };

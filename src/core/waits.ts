@@ -7,7 +7,7 @@ import { roleAtLeast } from "./identity.js";
 import { sha256 } from "./ids.js";
 import { countAhead, inTheWayOf } from "./in-line.js";
 import { endWait } from "./line.js";
-import { endOf, isOffered, isWaiting, namesOf } from "./line-order.js";
+import { endOf, isOffered, isTicketOf, isWaiting, namesOf } from "./line-order.js";
 import { askerOf, waitingOf, wantedBy } from "./line-tickets.js";
 import { requireNamed } from "./named.js";
 import { noticesOf } from "./notices.js";
@@ -36,8 +36,10 @@ export function markOf(wanted: readonly Wanted[], row: TaskRow | null): string {
 
 /** The session's ticket for that request, if it has one that waits. */
 export async function ticketOf(context: Context, mark: string): Promise<WaitRow | null> {
-  if (!context.session) return null;
-  const own = await context.tx.waits.ofSessions([context.session.id]);
+  const { session } = context;
+  if (!session) return null;
+  const near = await context.tx.waits.ofSessions([session.id, ...(session.shared_by ? [session.shared_by] : [])]);
+  const own = near.filter((wait) => isTicketOf(wait, session));
   return own.find((wait) => wait.mark === mark && isWaiting(wait, context.nowMs)) ?? null;
 }
 

@@ -186,6 +186,6 @@ export const list_yields: Handler<Input<"list_yields">> = async (context, input)
     ...(input.holder_session_id === undefined ? {} : { holderSession: input.holder_session_id }),
     ...(input.open === undefined ? {} : { open: input.open }),
   };
-  const rows = await context.tx.waits.yields(context.workspaceId, filter, page);
+  const rows = await context.tx.waits.yields(context.workspaceId, filter, context.nowMs, page);
   return { body: rows.map(yieldView), ...cursorAfter("yields", rows, page, (row) => [row.seq]) };
 };

@@ -18,7 +18,7 @@ export function problemSender(settings: HttpSettings, log: HttpLog | undefined):
     const error =
       known(thrown, reply.request.routeOptions.bodyLimit ?? settings.bodyLimitBytes) ?? internal(reply.request.id);
     const { status } = error;
-    if (status >= 500) {
+    if (status >= 500 && !(reply.raw.destroyed && isAbort(thrown))) {
       const { method, routeOptions, id } = reply.request;
       const cause = isDibsError(thrown) ? (thrown.cause ?? thrown) : thrown;
       log?.error({ requestId: id, method, route: routeOptions.url, code: error.code, err: cause }, "request failed");
@@ -26,6 +26,11 @@ export function problemSender(settings: HttpSettings, log: HttpLog | undefined):
     for (const [name, value] of Object.entries(problemHeaders(error))) reply.header(name, value);
     sendText(reply, status, PROBLEM_TYPE, JSON.stringify(error.toProblem()));
   };
+}
+
+/** Of a call that waited until its client was gone: nothing failed, and nobody reads the answer. */
+function isAbort(thrown: unknown): boolean {
+  return thrown instanceof DOMException && thrown.name === "AbortError";
 }
 
 /** What an answer with this error says beside its body. */

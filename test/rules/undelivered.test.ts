@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { type Actor, FreshStore } from "../support/fresh-store.js";
+import { StubHttp } from "../support/stub-http.js";
 
 describe("a client that went away gets nothing (R21)", () => {
   const gone = (fresh: FreshStore, who: Actor, input: object, more: object = {}) => {
@@ -80,5 +81,67 @@ describe("a client that went away gets nothing (R21)", () => {
       expect(await fresh.read(id)).toMatchObject(task ? { status: "claimed" } : { status: "open", attempts: 0 });
       await fresh.ask("cancel_task", { task_id: id }, task ? ann : fresh.root);
     }
+  });
+});
+
+describe("who stops waiting for names", () => {
+  const waiting = async (fresh: FreshStore) => {
+    const [ann, ben] = [await fresh.worker("ann"), await fresh.worker("ben")];
+    await fresh.ask("claim_scopes", { scopes: ["path:a"], intent: "x" }, ann);
+    const asked = { scopes: ["path:a"], intent: "x", wait: true };
+    const { ticket = "" } = await fresh.ask("claim_scopes", asked, ben);
+    return { ben, ticket, asked: { ...asked, wait_seconds: 20 } };
+  };
+
+  test("claim_scopes and get_wait throw what the signal says, and the ticket keeps its place", async () => {
+    const fresh = await FreshStore.open({ realTime: true });
+    const { ben, ticket, asked } = await waiting(fresh);
+    const controller = new AbortController();
+    const caller = { ...ben.caller, signal: controller.signal };
+    const answers = [
+      fresh.ask("claim_scopes", asked, caller),
+      fresh.ask("get_wait", { ticket, wait_seconds: 20 }, caller),
+    ];
+    const ended = Promise.allSettled(answers);
+    await sleep(50);
+    controller.abort(new Error("enough"));
+    expect((await ended).map((each) => each.status === "rejected" && each.reason.message)).toEqual([
+      "enough",
+      "enough",
+    ]);
+    expect(await fresh.ask("get_wait", { ticket }, ben)).toMatchObject({ state: "waiting", position: 1 });
+  });
+
+  test("over HTTP that is no failure of the server", async () => {
+    const fresh = await FreshStore.open({ realTime: true });
+    const { ben, ticket } = await waiting(fresh);
+    const failures: unknown[] = [];
+    let ended: () => void = () => {};
+    const over = new Promise<void>((resolve) => {
+      ended = resolve;
+    });
+    const http = await StubHttp.forTest({
+      log: { error: (fields: unknown) => failures.push(fields), info: () => {}, warn: () => {} } as never,
+      answer: ({ operation, input, caller }) => {
+        const { signal } = caller;
+        const answer = fresh.store.callText(operation, input as never, {
+          ...ben.caller,
+          ...(signal ? { signal } : {}),
+        });
+        answer.catch(() => setImmediate(ended));
+        return answer;
+      },
+    });
+    const controller = new AbortController();
+    const gone = fetch(`http://127.0.0.1:${http.port}/v1/waits/${ticket}?wait_seconds=20`, {
+      headers: { "x-agent-key": "a-good-key" },
+      signal: controller.signal,
+    });
+    await sleep(100);
+    controller.abort();
+    await expect(gone).rejects.toThrow();
+    await over;
+    await sleep(20);
+    expect(failures).toEqual([]);
   });
 });

@@ -41,6 +41,22 @@ describe("asking a holder to yield (R38)", () => {
     ]);
   });
 
+  test("is open no more when the claim has ended, whoever or whatever ended it", async () => {
+    const open = async (is = true) => (await fresh.ask("list_yields", { open: is }, ben)).map(({ scope }) => scope);
+    await ask(ben, await claim(ann, "path:a"));
+    await ask(ben, await claim(ann, "path:b", { ttl_seconds: 30 }));
+    const { id } = await fresh.task({ scopes: ["path:c"] });
+    await fresh.claim(id, ann);
+    const [ofTask] = await fresh.ask("list_claims", { scope: "path:c" }, ben);
+    await ask(ben, ofTask?.id ?? "");
+    await fresh.ask("release_scopes", { scopes: ["path:a"] }, ann);
+    expect([await open(), await open(false)]).toEqual([["path:b", "path:c"], ["path:a"]]);
+    fresh.time.pass(30_000);
+    expect(await open()).toEqual(["path:c"]);
+    await fresh.ask("release_task", { task_id: id }, ann);
+    expect([await open(), await open(false)]).toEqual([[], ["path:a", "path:b", "path:c"]]);
+  });
+
   test("silence means hold", async () => {
     const asked = await ask(ben, await claim(ann, "path:src"));
     fresh.time.pass(299_000);

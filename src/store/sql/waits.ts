@@ -1,6 +1,7 @@
 import type { StoredWait, WaitRow, WaitVerbs, YieldRow } from "../../core/wait-rows.js";
 import type { SqlValue } from "../driver.js";
 import { after, type Db, done, insertInto, valuesOf } from "./db.js";
+import { LIVE } from "./scopes.js";
 
 const COLUMNS = [
   "id",
@@ -155,6 +156,10 @@ function listing(db: Db): Pick<WaitVerbs, "list"> {
   };
 }
 
+// Nobody answers for what is held no more.
+const OPEN = `(answer IS NULL AND EXISTS (SELECT 1 FROM scope_claims c JOIN sessions s ON s.id = c.holder_session
+  LEFT JOIN tasks t ON t.id = c.task_id WHERE c.id = yields.claim_id AND ${LIVE}))`;
+
 type Yields = "addYield" | "yieldById" | "openYield" | "answerYield" | "yields";
 
 function yields(db: Db): Pick<WaitVerbs, Yields> {
@@ -172,14 +177,17 @@ function yields(db: Db): Pick<WaitVerbs, Yields> {
       done(
         db.run("UPDATE yields SET answer = ?, answer_reason = ?, answered_at = ? WHERE id = ?", answer, reason, at, id),
       ),
-    yields(workspaceId, { holderSession, open }, page) {
+    yields(workspaceId, { holderSession, open }, nowMs, page) {
       const where = ["workspace_id = ?", "seq > ?"];
       const params: SqlValue[] = [workspaceId, page.after?.[0] ?? 0];
       if (holderSession !== undefined) {
         where.push("holder_session = ?");
         params.push(holderSession);
       }
-      if (open !== undefined) where.push(open ? "answer IS NULL" : "answer IS NOT NULL");
+      if (open !== undefined) {
+        where.push(open ? OPEN : `NOT ${OPEN}`);
+        params.push(nowMs, nowMs, nowMs);
+      }
       return db.all<YieldRow>(
         `SELECT * FROM yields WHERE ${where.join(" AND ")} ORDER BY seq LIMIT ?`,
         ...params,
