@@ -1,10 +1,11 @@
 import { DibsError } from "../contract/errors.js";
 import type { Context } from "./context.js";
 import { ahead } from "./in-line.js";
-import { askerOf, hardInTheWay, type InLine, waitingOf, wantedBy } from "./line-tickets.js";
+import { askerOf, hardInTheWay, type InLine, wantedBy } from "./line-tickets.js";
+import { lookingOnce } from "./looking-once.js";
 import type { Conflict } from "./scope-conflicts.js";
 import { scopeClaimView } from "./scope-view.js";
-import { type Edge, wayTo } from "./wait-graph.js";
+import { type Edge, mayWaitFor, wayTo } from "./wait-graph.js";
 import type { WaitRow } from "./wait-rows.js";
 
 /**
@@ -14,16 +15,15 @@ import type { WaitRow } from "./wait-rows.js";
 export async function refuseDeadlock(context: Context, asker: InLine, conflicts: readonly Conflict[]): Promise<void> {
   const { session } = asker;
   if (session === null) return;
-  const everyone = async (wait: WaitRow) => [
-    ...(await hardInTheWay(context, wantedBy(wait), askerOf(wait))),
-    ...(await ahead(context, wantedBy(wait), askerOf(wait))),
+  const looking = lookingOnce(context);
+  const waiting = await mayWaitFor(looking, session.id);
+  const edgesOf = async (wait: WaitRow) => [
+    ...(await hardInTheWay(looking, wantedBy(wait), askerOf(wait))),
+    ...(await ahead(looking, wantedBy(wait), askerOf(wait))),
   ];
-  const met = new Set<string>();
+  const search = { looking, sessionId: session.id, waiting, deadEnds: new Set<string>(), edgesOf };
   for (const conflict of conflicts) {
-    const other = conflict.holder.holder_session;
-    if (met.has(other)) continue;
-    met.add(other);
-    const way = await wayTo(context, await waitingOf(context, [other]), session.id, everyone);
+    const way = await wayTo(search, conflict.holder.holder_session);
     if (way) throw wouldDeadlock(context, conflict, way);
   }
 }
