@@ -5,6 +5,7 @@ import { chainCard } from "./chain-card.js";
 import type { CommandRow } from "./commands.js";
 import { type Failure, failureLines, withCommands } from "./failure.js";
 import { planCard } from "./plan-card.js";
+import { presenceCard } from "./presence-card.js";
 import { columnsFor, type Noun, paintStatus, statusOf } from "./rows.js";
 import { type InLine, lineCard, scopeCard, type Wait, waitCard } from "./scope-card.js";
 import { type Screen, screenOf } from "./screen.js";
@@ -68,7 +69,6 @@ const NONE: Partial<Record<Noun, string>> = {
   past: "Nobody held it.",
   unlanded: "No unlanded work.",
   wait: "Nobody waits.",
-  present: "Nobody is here.",
   yield: "Nobody asked for anything.",
 };
 
@@ -77,6 +77,7 @@ function answerLines(row: CommandRow, body: unknown, screen: Screen): string[] {
   if (typeof text === "string" && row.operation === "get_plan_graph") return [text.trimEnd()];
   if (typeof rest.ticket === "string" && row.operation === "claim_scopes") return lineCard(body as InLine, screen);
   if (typeof rest.ticket === "string") return waitCard(body as Wait, screen);
+  if (row.operation === "get_presence") return presenceCard(body as Parameters<typeof presenceCard>[0], screen);
   if (row.operation === "get_task_chain") return chainCard(body as Parameters<typeof chainCard>[0], screen);
   if (row.rows === "step") return planCard(body as Plan, screen);
   const rows = Array.isArray(body) ? body : (tasks ?? claims ?? pruned ?? (row.rows === "item" ? items : undefined));

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { claimRow } from "./claim-row.js";
-import { cursor, id, limit, projectId } from "./fields.js";
+import { id, limit, projectId } from "./fields.js";
+import { holdRow } from "./hold.js";
 import { defineOperation } from "./operation.js";
 import { session } from "./session.js";
+import { unlandedRow } from "./unlanded.js";
 import { waitRow } from "./wait.js";
 
 const taskHeld = z.object({
@@ -20,7 +22,7 @@ export const presenceOperations = {
   get_presence: defineOperation({
     name: "get_presence",
     summary:
-      "Who is doing what, where, in which state: the open sessions, newest first, with the tasks and scopes that each holds and what it waits for.",
+      "Who is doing what, where, in which state: the open sessions, newest first, with the tasks and scopes that each holds and what it waits for; what is frozen; and what has changed on branches that aren't on their base yet.",
     method: "GET",
     path: "/v1/presence",
     input: () =>
@@ -28,21 +30,24 @@ export const presenceOperations = {
         project_id: projectId.optional(),
         agent_id: id("an agent").optional(),
         session_id: id("a session").optional(),
-        limit,
-        cursor: cursor.optional(),
+        limit: limit.describe("Of sessions, of holds and of unlanded work, 1..1000 each."),
       }),
     output: () =>
-      z.array(
-        session.extend({
-          seen_at: z.string(),
-          tasks: z.array(taskHeld),
-          claims: z.array(claimRow).describe("Scopes; a task's, too."),
-          waits: z.array(waitRow),
-        }),
-      ),
-    errors: ["not_found", "invalid_cursor"],
+      z.object({
+        sessions: z.array(
+          session.extend({
+            seen_at: z.string(),
+            tasks: z.array(taskHeld),
+            claims: z.array(claimRow).describe("Scopes; a task's, too."),
+            waits: z.array(waitRow),
+          }),
+        ),
+        more: z.boolean().describe("There are more sessions than the limit."),
+        holds: z.array(holdRow),
+        unlanded: z.array(unlandedRow),
+      }),
+    errors: ["not_found"],
     role: "worker",
     effect: "read",
-    paged: true,
   }),
 };

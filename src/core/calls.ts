@@ -118,11 +118,15 @@ export class Calls {
     try {
       const context = await this.#context(shared, call);
       if (shared.due.more && (await wokeNamed(context, call))) shared.heads.spoil();
+      if (tx.freed.length > 0) await serveLine(tx);
       writesBefore = tx.writes;
       const outcome = await this.#answer(context, call);
       if (CHANGES_IDENTITIES.has(call.name)) this.#forgetIdentities();
       // When all of the call is done: what it frees to take at once itself was never free.
-      if (tx.freed.length > 0 && (await serveLine(tx))) shared.effects.woke = true;
+      if (tx.freed.length > 0) {
+        shared.effects.woke = true;
+        await serveLine(tx);
+      }
       return outcome;
     } catch (fault) {
       if (fault instanceof AskAgain) return undefined;

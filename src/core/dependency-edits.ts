@@ -8,6 +8,7 @@ import { cursorAfter, pageOf } from "./cursor.js";
 import { refuseCycle } from "./cycles.js";
 import { blockersNamed, sayWaiting } from "./dependencies.js";
 import { record } from "./events.js";
+import { endReservation } from "./passed-over.js";
 import { type LinkedRow, type TaskRow, withChange } from "./rows.js";
 import { openAmong, queuePlace } from "./task-state.js";
 import { mayChange, requireVersion, taskOf } from "./tasks.js";
@@ -85,6 +86,7 @@ async function edit(context: Context, row: TaskRow, edges: EdgeChange): Promise<
   const change = { ...counts, ...place, version: row.version + 1, updated_at: context.nowMs };
   await context.tx.tasks.update(row, change);
   const after = withChange(row, change);
+  if (edges.added.length > 0) await endReservation(context.tx, row);
   const told = await writeEdges(context, row, edges);
   await record(context, "task.updated", after, { fields: ["depends_on"], ...told });
   await sayWaiting(context, row, after, edges.added);

@@ -23,7 +23,7 @@ export async function ahead(looking: Looking, wanted: readonly Wanted[], asker: 
   if (met.length === 0) return [];
   const { session } = asker;
   const behind = session ? await waitingFor(looking, session.id) : NOBODY;
-  const own = session && asker.ticket === null ? await waitingOf(looking, [session.id]) : [];
+  const own = session && asker.newcomer ? await waitingOf(looking, [session.id]) : [];
   const awaited = own.length > 0 ? await awaitedBy(lookingOnce(looking), own) : NOBODY;
   const stops = (wait: WaitRow) =>
     isOffered(wait, looking.nowMs) ||

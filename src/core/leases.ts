@@ -3,6 +3,7 @@ import type { Context } from "./context.js";
 import { blockerMovedByItself } from "./dependencies.js";
 import { record, recordByClock } from "./events.js";
 import { newId } from "./ids.js";
+import { endWait } from "./line.js";
 import { quoted } from "./quoted.js";
 import { QUEUE, type TaskRow, withChange } from "./rows.js";
 import { endScopesOf } from "./scope-leases.js";
@@ -178,6 +179,8 @@ async function end(
     const lapsedAt = becomes.lapsed === 1 ? becomes.lease_until : null;
     await endScopesOf(tx, row, how.live ? "released" : lapsedAt ? "expired" : "revoked", lapsedAt ?? tx.nowMs);
   }
+  if (tx.waited || tx.waits.added)
+    for (const wait of await tx.waits.ofLease(row.id, row.lease_id ?? "")) await endWait(tx, wait, "task_lost");
   if (!ended) throw new Error(`Lease ${row.lease_id} of task ${row.id} was read as held but could not be ended.`);
   return withChange(row, becomes);
 }

@@ -13,12 +13,14 @@ import type { WaitedName, WaitRow } from "./wait-rows.js";
 export interface InLine extends Asker {
   readonly rank: number;
   readonly ticket: number | null;
+  /** It asks for what it was in no line for: a session that takes a task whose names were kept free, too. */
+  readonly newcomer: boolean;
 }
 
 /** Who asks by a ticket. */
 export function askerOf(wait: WaitRow): InLine {
   const session = wait.session_id === null ? null : { id: wait.session_id, shared_by: wait.shared_by };
-  return { session, taskId: wait.task_id, rank: wait.rank, ticket: wait.seq };
+  return { session, taskId: wait.task_id, rank: wait.rank, ticket: wait.seq, newcomer: false };
 }
 
 /** What a ticket wants, as a request has it. */

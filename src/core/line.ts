@@ -30,6 +30,7 @@ export async function endWait(
   how: WaitEnd,
   { atMs = tx.nowMs, claims = null, by = null }: { atMs?: number; claims?: readonly string[] | null; by?: By } = {},
 ): Promise<boolean> {
+  await tx.scopes.alone(wait.workspace_id);
   if (!(await tx.waits.end(wait.seq, atMs, how, claims === null ? null : JSON.stringify(claims)))) return false;
   freeUp(tx, wait, namesOf(wait));
   await tx.scopes.unpark([-wait.seq]);
@@ -61,9 +62,6 @@ export function freeUp(
   for (const { namespace, key } of names) tx.freed.push({ workspace_id, namespace, key });
 }
 
-/** So many of a line are looked at when something becomes free: of those behind them the first will look then. */
-const LOOKED_AT_MAX = 200;
-
 /**
  * Offers what became free to the first in line who can have all that it waits for, and then to the next (R36). Whether
  * anybody was offered anything.
@@ -72,8 +70,9 @@ export async function serveLine(tx: Tx): Promise<boolean> {
   let offered = false;
   while (tx.freed.length > 0) {
     const freed = tx.freed.splice(0);
-    if (!(await tx.waits.any)) return offered;
+    // Before it is asked whether anybody waits: who got into line at this moment, under the lock, saw this still held.
     for (const workspaceId of new Set(freed.map((each) => each.workspace_id))) await tx.scopes.alone(workspaceId);
+    if (!(await tx.waits.any)) return offered;
     const taken: Wanted[] = [];
     for (const wait of await waitingFor(tx, freed)) {
       // Of a hundred who want the same the others needn't be asked about.
@@ -101,7 +100,7 @@ async function waitingFor(tx: Tx, freed: Tx["freed"]): Promise<WaitRow[]> {
       if (meets && isWaiting(wait, tx.nowMs) && !isOffered(wait, tx.nowMs)) found.set(wait.seq, wait);
     }
   }
-  return [...found.values()].sort((a, b) => a.rank - b.rank || a.seq - b.seq).slice(0, LOOKED_AT_MAX);
+  return [...found.values()].sort((a, b) => a.rank - b.rank || a.seq - b.seq);
 }
 
 /** Offers a ticket what it waits for, if nobody is in its way. */

@@ -2,12 +2,13 @@ import type { Context } from "./context.js";
 import { behindHold, isBehindHold } from "./hold-rows.js";
 import { holdView } from "./hold-view.js";
 import { newId } from "./ids.js";
-import { enterLine } from "./line.js";
+import { endWait, enterLine } from "./line.js";
 import { namesOf, rankOf } from "./line-order.js";
 import { asHolder } from "./line-tickets.js";
 import { titled } from "./quoted.js";
 import type { TaskRow } from "./rows.js";
 import { scopeClaimView } from "./scope-view.js";
+import type { Tx } from "./store.js";
 import { namesDeclared } from "./task-scopes.js";
 import type { QueueFilter } from "./verbs.js";
 import { markOf, NOT_OFFERED } from "./waits.js";
@@ -75,4 +76,10 @@ export async function reserveIfStarved(context: Context, row: TaskRow): Promise<
     ...NOT_OFFERED,
   };
   await enterLine(context.tx, ticket, names, null);
+}
+
+/** A task that is to be worked on no more, not yet, or with other names, keeps none free. After its row is written. */
+export async function endReservation(tx: Tx, row: TaskRow): Promise<void> {
+  if (row.passed_since === null) return;
+  for (const kept of await tx.waits.ofTask(row.id)) await endWait(tx, kept, "task_lost");
 }

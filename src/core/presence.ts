@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import type { Operations } from "../contract/operations.js";
 import type { Context, Handler } from "./context.js";
-import { cursorAfter, pageOf } from "./cursor.js";
 import { grouped } from "./grouped.js";
 import { NO_HEADS } from "./heads.js";
+import { holdView } from "./hold-view.js";
 import { waitingOf } from "./line-tickets.js";
 import { requireNamed, sessionOf } from "./named.js";
 import { projectOf } from "./projects.js";
@@ -13,20 +13,54 @@ import { scopeClaimView } from "./scope-view.js";
 import { isLive as isOpen } from "./session-life.js";
 import { taskState } from "./task-state.js";
 import { iso, sessionView, taskView } from "./task-view.js";
+import type { UnlandedFilter } from "./unlanded-rows.js";
+import { unlandedView } from "./unlanded-view.js";
+import type { Page } from "./verbs.js";
 import { waitView } from "./waits.js";
 
 type Input = z.output<Operations["get_presence"]["input"]>;
 
-/** The open sessions with what each holds and waits for: read for all of them together. */
 export const get_presence: Handler<Input> = async (context, input) => {
   await requireNamed(context, { agent_id: input.agent_id });
-  const page = pageOf("presence", input);
-  const project = input.project_id === undefined ? undefined : (await projectOf(context, input.project_id)).id;
-  const filter = { state: "open", agentId: input.agent_id, projectId: project, nowMs: context.nowMs } as const;
-  const rows =
-    input.session_id === undefined
-      ? await context.tx.sessions.list(context.workspaceId, filter, page)
-      : [await sessionOf(context, input.session_id)].filter((row) => isOpen(row, context.nowMs));
+  const project = input.project_id === undefined ? null : (await projectOf(context, input.project_id)).id;
+  const page = { limit: input.limit + 1, after: null };
+  const found = await sessionsOf(context, input, project, page);
+  const rows = found.slice(0, input.limit);
+  const holds = { projectId: project, ended: false, nowMs: context.nowMs };
+  const [frozen, unlanded] = await Promise.all([
+    context.tx.holds.list(context.workspaceId, holds, { ...page, limit: input.limit }),
+    context.tx.unlanded.list(context.workspaceId, unlandedFilter(context, input, project), {
+      ...page,
+      limit: input.limit,
+    }),
+  ]);
+  const body = {
+    sessions: await present(context, rows),
+    more: found.length > rows.length,
+    holds: frozen.map((row) => holdView(row, context.nowMs)),
+    unlanded: unlanded.map((row) => unlandedView(row, context.nowMs)),
+  };
+  return { body };
+};
+
+async function sessionsOf(context: Context, input: Input, project: string | null, page: Page): Promise<SessionRow[]> {
+  if (input.session_id !== undefined)
+    return [await sessionOf(context, input.session_id)].filter((row) => isOpen(row, context.nowMs));
+  const narrowed = { agentId: input.agent_id, projectId: project ?? undefined, nowMs: context.nowMs };
+  return context.tx.sessions.list(context.workspaceId, { state: "open", ...narrowed }, page);
+}
+
+function unlandedFilter({ nowMs }: Context, { agent_id }: Input, project: string | null): UnlandedFilter {
+  return {
+    ...(project === null ? {} : { projectId: project }),
+    ...(agent_id === undefined ? {} : { agentId: agent_id }),
+    ended: false,
+    nowMs,
+  };
+}
+
+/** Sessions with what each holds and waits for, read for all of them together. */
+async function present(context: Context, rows: readonly SessionRow[]) {
   const ids = rows.map(({ id }) => id);
   const [held, claims, waits] = await Promise.all([
     Promise.all(rows.map((row) => context.tx.tasks.heldBySession(row.agent_id, row.id))),
@@ -38,7 +72,7 @@ export const get_presence: Handler<Input> = async (context, input) => {
     (claim) => claim.holder_session,
   );
   const waitsOf = grouped(waits, (wait) => wait.session_id ?? "");
-  const body = await Promise.all(
+  return Promise.all(
     rows.map(async (row, at) => ({
       ...seen(
         row,
@@ -49,8 +83,7 @@ export const get_presence: Handler<Input> = async (context, input) => {
       waits: await Promise.all((waitsOf.get(row.id) ?? []).map((wait) => waitView(context, wait))),
     })),
   );
-  return { body, ...cursorAfter("presence", rows, page, (row) => [row.seq]) };
-};
+}
 
 function seen(row: SessionRow, tasks: readonly TaskRow[], { nowMs }: Context) {
   return {

@@ -2,6 +2,7 @@ import { blockerMovedByItself } from "./dependencies.js";
 import { liftFences } from "./duties.js";
 import { recordByClock } from "./events.js";
 import { endByForce, notifyLost } from "./leases.js";
+import { serveLine } from "./line.js";
 import { quoted } from "./quoted.js";
 import type { TaskRow } from "./rows.js";
 import { revokeScopes } from "./scope-leases.js";
@@ -50,6 +51,7 @@ export async function afterRestore(tx: Tx): Promise<Restored> {
     leasesEnded += names.length;
     if (names.length === 0) break;
   }
+  await serveLine(tx);
   const tasksLifted = await liftFences(tx, FENCES_LIFTED);
   return { leasesEnded, tasksLifted, fencesLiftedBy: FENCES_LIFTED };
 }

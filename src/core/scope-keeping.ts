@@ -42,6 +42,8 @@ const WITH_TASK = "goes with its task";
 export const release_scopes: Handler<Input<"release_scopes">> = async (context, input) => {
   const items: Item[] = [];
   const freed: ScopeClaimRow[] = [];
+  // Before their rows: everybody takes this lock first.
+  await context.tx.scopes.alone(context.workspaceId);
   for (const chosen of await chosenBy(context, input)) {
     if (!("row" in chosen)) items.push(lostItem(chosen));
     else if (chosen.row.task_id !== null) items.push(itemOf(chosen.row, "kept", WITH_TASK, context));

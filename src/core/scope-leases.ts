@@ -113,6 +113,7 @@ async function ended(tx: Tx, rows: readonly ScopeClaimRow[], at: number, how: Sc
 
 /** What a task's lease held of names ends with it; the task's own event says so. */
 export async function endScopesOf(tx: Tx, task: TaskRow, how: ScopeEnd, atMs: number): Promise<void> {
+  await tx.scopes.alone(task.workspace_id);
   if (await tx.waits.any) freeUp(tx, task, await tx.scopes.ofTask(task));
   // Sent together: a database far away is waited for once.
   await Promise.all([tx.leases.endScopesOf(task.id, atMs, how), tx.scopes.unparkBehind(task.id)]);
@@ -179,6 +180,7 @@ export async function endScopes(
  */
 export async function lapseScopes(tx: Tx, seen: readonly ScopeClaimRow[]): Promise<void> {
   if (seen.length === 0) return;
+  for (const workspaceId of new Set(seen.map((row) => row.workspace_id))) await tx.scopes.alone(workspaceId);
   await tx.scopes.settle(seen);
   const rows = tx.shared ? await tx.scopes.locked(seen.map(({ seq }) => seq)) : seen;
   for (const row of rows) {

@@ -3,6 +3,7 @@ import { DibsError } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
 import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
+import { wait } from "./entering.js";
 import { frozenNames } from "./frozen.js";
 import { holdView } from "./hold-view.js";
 import { ahead } from "./in-line.js";
@@ -23,7 +24,7 @@ import { refuseLost } from "./stale-writes.js";
 import { iso } from "./task-view.js";
 import { taskOf } from "./tasks.js";
 import { refusedBeside, unlandedBeside } from "./unlanded-beside.js";
-import { DEFAULT_PRIORITY, markOf, placeFor, ticketOf, wait } from "./waits.js";
+import { DEFAULT_PRIORITY, endCovered, markOf, placeFor, ticketOf } from "./waits.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 
@@ -46,6 +47,7 @@ export const claim_scopes: Handler<Input<"claim_scopes">> = async (context, inpu
     taskId: row?.id ?? null,
     rank: ticket?.rank ?? rankOf(context.nowMs, priority),
     ticket: ticket?.seq ?? null,
+    newcomer: ticket === null,
   };
   const { intent } = input;
   const asked: Claiming = { wanted, project, intent, leaseSeconds, row, asker, holder: () => context.holder() };
@@ -59,6 +61,7 @@ export const claim_scopes: Handler<Input<"claim_scopes">> = async (context, inpu
   }
   const scopes = tried.claims.map(({ id }) => id);
   if (ticket) await endWait(context.tx, ticket, "granted", { claims: scopes, by: context });
+  await endCovered(context, tried.claims);
   const claims = tried.claims.map(claimedView(context));
   const unlanded = await unlandedBeside(context, names);
   return { body: { claims, unlanded, notices: await noticesOf(context) }, scopes };
@@ -94,7 +97,7 @@ export const check_scope: Handler<Input<"check_scope">> = async (context, input)
   const [wanted] = wantedOf(context, [input.scope], project, input.mode) as [Wanted];
   const { live } = await overlapping(context, wanted);
   const rank = rankOf(context.nowMs, DEFAULT_PRIORITY);
-  const asker: InLine = { session: context.session, taskId: null, rank, ticket: null };
+  const asker: InLine = { session: context.session, taskId: null, rank, ticket: null, newcomer: true };
   const held = live.some((row) => row.holder_session === context.session?.id && row.key === wanted.scope.key);
   const taken = live.filter((row) => isInTheWay(row, wanted, asker)).map((holder) => ({ wanted, holder }));
   const before = held ? [] : await ahead(context, [wanted], asker);

@@ -85,6 +85,8 @@ export interface Tx {
   readonly unlandedKnown: boolean;
   /** Whether any task sleeps because of a claim of a name, or a hold. */
   readonly parked: boolean;
+  /** Whether anybody waited for names when it began. */
+  readonly waited: boolean;
   /** Rows written so far; a refusal must not have moved it. */
   readonly writes: number;
   readonly workspaces: WorkspaceVerbs;

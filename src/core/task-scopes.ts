@@ -15,6 +15,7 @@ import { nearTo, type Wanted, wantedOf } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
 import type { DeclaringRow, ScopeClaimRow } from "./scope-rows.js";
 import { taskState } from "./task-state.js";
+import { waitingFor } from "./wait-graph.js";
 
 /** What a task says it will touch, as its row has it (R16). Throws `invalid_scope`. */
 export function declaredOf(
@@ -72,7 +73,13 @@ export async function takenFrom(context: Context, row: TaskRow): Promise<Conflic
 async function askerFor(context: Context, row: TaskRow): Promise<InLine> {
   const [kept] = row.passed_since === null ? [] : await context.tx.waits.ofTask(row.id);
   const rank = rankOf(context.nowMs, row.priority);
-  return { session: context.session, taskId: row.id, rank: kept?.rank ?? rank, ticket: kept?.seq ?? null };
+  return {
+    session: context.session,
+    taskId: row.id,
+    rank: kept?.rank ?? rank,
+    ticket: kept?.seq ?? null,
+    newcomer: true,
+  };
 }
 
 /** Grants a task whose scopes are free, and these with it: they live by its lease, and end with it (R16). */
@@ -132,13 +139,18 @@ function meets(declaredBy: DeclaringRow, claim: ScopeClaimRow): boolean {
   return (declaredBy.mode !== "shared" || claim.mode !== "shared") && overlap(declaredBy.key, claim.key);
 }
 
-/** What the session's own free-standing claims and tickets hold up is no bar to itself. */
+/** What the session's own free-standing claims and tickets hold up is no bar to itself, nor what waits for it. */
 export async function wakeOwn(context: Context): Promise<void> {
   const { session } = context;
   if (!session) return;
   const ids = session.shared_by === null ? [session.id] : [session.id, session.shared_by];
   const claims = (await context.tx.scopes.heldBySessions(ids)).filter((claim) => claim.task_id === null);
-  const own = [...claims.map(({ seq }) => seq), ...(await context.tx.waits.ofSessions(ids)).map(({ seq }) => -seq)];
+  const own = claims.map(({ seq }) => seq);
+  if (context.tx.waited || context.tx.waits.added) {
+    const tickets = await context.tx.waits.ofSessions(ids);
+    const passed = await waitingFor(context, session.id);
+    own.push(...[...tickets.map(({ seq }) => seq), ...passed].map((seq) => -seq));
+  }
   if (own.length > 0 && (await context.tx.scopes.unpark(own)) > 0) context.heads.spoil();
 }
 

@@ -16,6 +16,7 @@ import { roleAtLeast } from "./identity.js";
 import { holds, isHolder, type LeaseProof } from "./leases.js";
 import { leaseLost } from "./lost-lease.js";
 import { agentOf, requireNamed } from "./named.js";
+import { endReservation } from "./passed-over.js";
 import { projectOf } from "./projects.js";
 import { quoted } from "./quoted.js";
 import { heldByOther } from "./refusals.js";
@@ -146,6 +147,7 @@ export const update_task: Handler<Input<"update_task">> = async (context, input)
   if (declares && state.held) await refuseTaken(context, withChange(row, change));
   await context.tx.tasks.update(row, change);
   const after = withChange(row, change);
+  if (declares || input.not_before !== undefined || edges) await endReservation(context.tx, row);
   if (declares) await writeDeclared(context, after);
   if (declares && state.held) await changeHeld(context, row, after);
   if (input.labels !== undefined) await context.tx.tasks.setLabels(after, JSON.parse(after.labels));
@@ -216,6 +218,7 @@ export const delete_task: Handler<Input<"delete_task">> = async (context, input)
   const refused = row.has_dependents === 1 ? await dependedOn(context, row) : null;
   if (refused && !input.force) throw refused;
   if (refused) await freeDependents(context, row);
+  await endReservation(context.tx, row);
   await context.tx.tasks.remove(row);
   await record(context, "task.updated", row, { deleted: true, content: row.content });
   return { body: { deleted: true, id: row.id } };

@@ -100,6 +100,10 @@ export interface WaitVerbs {
   bySeqs(seqs: readonly number[]): Awaitable<WaitRow[]>;
   /** Those of sessions that nobody has recorded the end of. */
   ofSessions(sessionIds: readonly string[]): Awaitable<WaitRow[]>;
+  /** Those for a task under a lease of it that nobody has recorded the end of. */
+  ofLease(taskId: string, leaseId: string): Awaitable<WaitRow[]>;
+  /** Whether any was added through these verbs. */
+  readonly added: boolean;
   /** What keeps names free for a task. */
   ofTask(taskId: string): Awaitable<WaitRow[]>;
   countOfAgent(agentId: string): Awaitable<number>;

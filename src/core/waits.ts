@@ -1,27 +1,27 @@
 import type { z } from "zod";
 import { DibsError } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
-import type { Context, Handler, Reply } from "./context.js";
+import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
-import { refuseDeadlock } from "./deadlock.js";
 import { roleAtLeast } from "./identity.js";
-import { newId, sha256 } from "./ids.js";
+import { sha256 } from "./ids.js";
 import { countAhead, inTheWayOf } from "./in-line.js";
-import { endWait, enterLine } from "./line.js";
-import { endOf, isOffered, isWaiting, namesOf, rankOf } from "./line-order.js";
-import { askerOf, waitedName, wantedBy } from "./line-tickets.js";
+import { endWait } from "./line.js";
+import { endOf, isOffered, isWaiting, namesOf } from "./line-order.js";
+import { askerOf, waitingOf, wantedBy } from "./line-tickets.js";
 import { requireNamed } from "./named.js";
 import { noticesOf } from "./notices.js";
 import { projectOf } from "./projects.js";
 import type { TaskRow } from "./rows.js";
-import { type Conflict, scopeEndMs } from "./scope-conflicts.js";
+import type { Conflict } from "./scope-conflicts.js";
 import type { Claiming } from "./scope-granting.js";
 import { namespaceOf, nearTo, scopeOf, type Wanted } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
+import type { GrantedScope } from "./scope-rows.js";
 import { scopeClaimView } from "./scope-view.js";
 import { iso } from "./task-view.js";
 import { unlandedBeside } from "./unlanded-beside.js";
-import type { WaitFilter, WaitRow } from "./wait-rows.js";
+import type { WaitedName, WaitFilter, WaitRow } from "./wait-rows.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 
@@ -41,65 +41,26 @@ export async function ticketOf(context: Context, mark: string): Promise<WaitRow 
   return own.find((wait) => wait.mark === mark && isWaiting(wait, context.nowMs)) ?? null;
 }
 
+/** Ends what else the session waits for and now has all of. */
+export async function endCovered(context: Context, claims: readonly GrantedScope[]): Promise<void> {
+  if (!context.session || !(await context.tx.waits.any)) return;
+  const has = (name: WaitedName) =>
+    claims.find(
+      (claim) =>
+        claim.namespace === name.namespace &&
+        claim.key === name.key &&
+        (claim.mode === "exclusive" || name.mode === "shared"),
+    );
+  for (const wait of await waitingOf(context, [context.session.id])) {
+    const got = namesOf(wait).map(has);
+    if (wait.task_id !== (claims[0]?.task_id ?? null) || !got.every((claim) => claim !== undefined)) continue;
+    await endWait(context.tx, wait, "granted", { claims: got.map(({ id }) => id), by: context });
+  }
+}
+
 /** The place in line that a request would get. */
 export async function placeFor(context: Context, { wanted, asker }: Claiming): Promise<number> {
   return (await countAhead(context, wanted, asker)) + 1;
-}
-
-interface Waiting {
-  readonly priority: number;
-  readonly mark: string;
-  readonly ticket: WaitRow | null;
-  readonly conflicts: readonly Conflict[];
-}
-
-/** Gets into line, or stays there. Throws `would_deadlock` and, with too many tickets, `limit_exceeded`. */
-export async function wait(context: Context, asked: Claiming, waiting: Waiting): Promise<Reply> {
-  const { conflicts } = waiting;
-  const id = waiting.ticket?.id ?? (await enter(context, asked, waiting));
-  const position = await placeFor(context, asked);
-  const body = { claims: [], ticket: id, position, notices: await noticesOf(context) };
-  return { body, otherwise: true, emptyUntilMs: soonest(conflicts) };
-}
-
-/** When the clock alone may free what is in the way. */
-function soonest(conflicts: readonly Conflict[]): number | null {
-  const ends = conflicts.filter(({ wait: other }) => !other || other.offered_until !== null);
-  return ends.length === 0 ? null : Math.min(...ends.map(({ holder }) => scopeEndMs(holder)));
-}
-
-async function enter(context: Context, asked: Claiming, { priority, mark, conflicts }: Waiting): Promise<string> {
-  const { row, wanted, project, intent, leaseSeconds } = asked;
-  const { waits_per_agent_max: limit } = context.settings;
-  await context.tx.scopes.alone(context.workspaceId);
-  if ((await context.tx.waits.countOfAgent(context.agent.id)) >= limit)
-    throw new DibsError(
-      "limit_exceeded",
-      `${context.agent.name} waits for ${limit} things already, the most that waits_per_agent_max allows; leave some lines: cancel_wait.`,
-      { setting: "waits_per_agent_max", limit },
-    );
-  await refuseDeadlock(context, asked.asker, conflicts);
-  const session = row?.holder_session ?? (await context.holder()).id;
-  const names = wanted.map(waitedName);
-  const ticket = {
-    id: newId(context.nowMs),
-    workspace_id: context.workspaceId,
-    project_id: project.id,
-    agent_id: context.agent.id,
-    session_id: session,
-    task_id: row?.id ?? null,
-    task_lease: row?.lease_id ?? null,
-    mark,
-    wanted: JSON.stringify(names),
-    intent,
-    lease_seconds: leaseSeconds,
-    priority,
-    asked_at: context.nowMs,
-    rank: rankOf(context.nowMs, priority),
-    ...NOT_OFFERED,
-  };
-  await enterLine(context.tx, ticket, names, context);
-  return ticket.id;
 }
 
 /** What a new ticket is besides. */

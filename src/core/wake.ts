@@ -37,7 +37,9 @@ export async function wake(tx: Tx, limit: number): Promise<Woken> {
   const lapsed = await tx.scopes.due(tx.nowMs, limit + 1);
   await lapseScopes(tx, lapsed.slice(0, limit));
   count += Math.min(lapsed.length, limit);
-  await endOverdue(tx, await tx.waits.due(tx.nowMs, SILENT_BATCH));
+  const overdue = await tx.waits.due(tx.nowMs, SILENT_BATCH);
+  await endOverdue(tx, overdue);
+  count += overdue.length;
   const due = await tx.tasks.due(tx.nowMs, limit + 1);
   for (const row of due.slice(0, limit)) await wakeTask(tx, row);
   const offers = await tx.handoffs.due(tx.nowMs, limit + 1);
@@ -59,6 +61,7 @@ async function expireSession(tx: Tx, session: SessionRow): Promise<number> {
   const endedMs = session.expires_at ?? tx.nowMs;
   const held = await tx.tasks.heldBySession(session.agent_id, session.id);
   for (const row of held) await lapse(tx, row);
+  await tx.scopes.alone(session.workspace_id);
   const names = await tx.scopes.ofSession(session.id);
   await lapseScopes(tx, names);
   const waits = await tx.waits.ofSessions([session.id]);
@@ -81,5 +84,5 @@ async function expireSession(tx: Tx, session: SessionRow): Promise<number> {
       waits_ended: waits.length,
     }),
   });
-  return held.length + names.length;
+  return held.length + names.length + waits.length;
 }

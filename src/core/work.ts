@@ -21,6 +21,7 @@ import {
   renew,
 } from "./leases.js";
 import { noticesOf } from "./notices.js";
+import { endReservation } from "./passed-over.js";
 import { quoted } from "./quoted.js";
 import { heldByOther, refusalToClaim } from "./refusals.js";
 import { type TaskRow, withChange } from "./rows.js";
@@ -221,6 +222,7 @@ async function requestCancel(context: Context, row: TaskRow, reason: string | nu
 async function changeUnheld(context: Context, row: TaskRow, change: TaskChange): Promise<TaskRow> {
   const versioned = { ...change, version: row.version + 1, updated_at: context.nowMs };
   await context.tx.tasks.update(row, versioned);
+  await endReservation(context.tx, row);
   return withChange(row, versioned);
 }
 

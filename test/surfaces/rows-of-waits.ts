@@ -73,14 +73,16 @@ export const rowsOfWaits: readonly Row[] = [
       await at.ann.dibs.setTaskState({ task_id: id, state: "waiting_input", detail: "which key?" });
       return { input: { session_id: at.ann.sessionId } };
     },
-    answers: [
-      {
-        agent_name: "ann",
-        tasks: [{ content: "Fix the login", state: "waiting_input", state_detail: "which key?" }],
-        claims: [],
-        waits: [{ scopes: [{ scope: "path:src/auth" }], state: "waiting", position: 1 }],
-      },
-    ],
+    answers: {
+      sessions: [
+        {
+          agent_name: "ann",
+          tasks: [{ content: "Fix the login", state: "waiting_input", state_detail: "which key?" }],
+          claims: [],
+          waits: [{ scopes: [{ scope: "path:src/auth" }], state: "waiting", position: 1 }],
+        },
+      ],
+    },
   },
   {
     does: "tells where a ticket is in line, and who is in its way",

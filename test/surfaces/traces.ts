@@ -15,6 +15,13 @@ export async function refusedWithoutTrace(
   return heard;
 }
 
+/** The same of many, looked at once: reading all that a store has for each of hundreds takes most of a minute. */
+export async function withoutTrace(world: World, work: () => Promise<void>): Promise<void> {
+  const before = await world.contents();
+  await work();
+  expect(await world.contents()).toEqual(before);
+}
+
 export function mistakes(heard: Heard | undefined): { field: string; message: string }[] {
   return (heard?.body as { fields?: { field: string; message: string }[] } | undefined)?.fields ?? [];
 }

@@ -50,8 +50,12 @@ export function capacities(db: Db): Pick<ScopeVerbs, Capacities> {
           `SELECT kind FROM scope_claims WHERE workspace_id = ? AND ended_at IS NULL AND kind IN (${textsOf})
            UNION SELECT d.kind FROM task_scopes d JOIN tasks t ON t.seq = d.task_seq
              WHERE t.workspace_id = ? AND d.kind IN (${textsOf})
-           UNION SELECT kind FROM scope_capacities WHERE workspace_id = ? AND kind IN (${textsOf})`,
+           UNION SELECT kind FROM scope_capacities WHERE workspace_id = ? AND kind IN (${textsOf})
+           UNION SELECT k.text FROM waits w JOIN wait_scopes s ON s.wait_seq = w.seq, (${textsOf}) AS k
+             WHERE w.workspace_id = ? AND s.index_key LIKE k.text || ':%'`,
           ...[1, 2, 3].flatMap(() => [workspaceId, JSON.stringify(kinds)]),
+          JSON.stringify(kinds),
+          workspaceId,
         ),
         (rows) => rows.map(({ kind }) => kind),
       ),

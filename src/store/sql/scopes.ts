@@ -134,12 +134,10 @@ function settling(db: Db): Pick<ScopeVerbs, "settle" | "inUse"> {
           `SELECT 1 AS x FROM scope_claims c WHERE c.namespace = ? AND c.ended_at IS NULL
            UNION ALL SELECT 1 FROM task_scopes d JOIN tasks t ON t.seq = d.task_seq AND t.closed_at IS NULL
              WHERE d.namespace = ?
+           UNION ALL SELECT 1 FROM wait_scopes w WHERE w.namespace = ?
            UNION ALL SELECT 1 FROM holds h WHERE h.namespace = ? AND h.ended_at IS NULL
            UNION ALL SELECT 1 FROM unlanded u WHERE u.project_id = ? AND u.ended_at IS NULL LIMIT 1`,
-          projectId,
-          projectId,
-          projectId,
-          projectId,
+          ...Array<string>(5).fill(projectId),
         ),
         (row) => row !== undefined,
       ),

@@ -57,6 +57,7 @@ const ANY = "SELECT 1 AS x FROM waits WHERE ended_at IS NULL LIMIT 1";
 /** Who waits for names, and what they asked of who holds them. */
 export function waitVerbs(db: Db): WaitVerbs {
   const { numbersOf, textsOf } = db.dialect;
+  let added = false;
   const all = (where: string, ...params: SqlValue[]) =>
     db.all<WaitRow>(`${WAIT} WHERE ${where} ORDER BY w.rank, w.seq`, ...params);
   return {
@@ -64,6 +65,7 @@ export function waitVerbs(db: Db): WaitVerbs {
       return after(db.get(ANY), (row) => row !== undefined);
     },
     async add(row, names) {
+      added = true;
       const seq = await db.insert("waits", COLUMNS, row);
       for (const [place, { namespace, index_key }] of names.entries())
         await db.append("wait_scopes", ["wait_seq", "place", "namespace", "index_key"], {
@@ -77,6 +79,10 @@ export function waitVerbs(db: Db): WaitVerbs {
     byId: (workspaceId, id) => db.get<WaitRow>(`${WAIT} WHERE w.workspace_id = ? AND w.id = ?`, workspaceId, id),
     bySeqs: (seqs) => all(`w.seq IN (${numbersOf})`, JSON.stringify(seqs)),
     ofSessions: (ids) => all(`w.ended_at IS NULL AND w.session_id IN (${textsOf})`, JSON.stringify(ids)),
+    ofLease: (taskId, leaseId) => all("w.ended_at IS NULL AND w.task_id = ? AND w.task_lease = ?", taskId, leaseId),
+    get added() {
+      return added;
+    },
     ofTask: (taskId) => all("w.ended_at IS NULL AND w.task_id = ? AND w.session_id IS NULL", taskId),
     countOfAgent: (agentId) =>
       after(
