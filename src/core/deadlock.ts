@@ -2,11 +2,12 @@ import { DibsError } from "../contract/errors.js";
 import type { Context } from "./context.js";
 import { ahead } from "./in-line.js";
 import { isBefore, isOffered } from "./line-order.js";
-import { asHolder, askerOf, hardInTheWay, type InLine, ticketsNear, waitingOf, wantedBy } from "./line-tickets.js";
+import { asHolder, askerOf, hardInTheWay, type InLine, ticketsNear, wantedBy } from "./line-tickets.js";
+import { lookingOnce } from "./looking-once.js";
 import type { Conflict } from "./scope-conflicts.js";
 import type { Wanted } from "./scope-names.js";
 import { scopeClaimView } from "./scope-view.js";
-import { type Edge, wayTo } from "./wait-graph.js";
+import { type Edge, mayWaitFor, wayTo } from "./wait-graph.js";
 import type { WaitRow } from "./wait-rows.js";
 
 /**
@@ -21,18 +22,21 @@ export async function refuseDeadlock(
 ): Promise<void> {
   const { session } = asker;
   if (session === null) return;
+  const looking = lookingOnce(context);
   const behind = await behindIt(context, asker, wanted, conflicts);
-  const everyone = async (wait: WaitRow) => [
-    ...(await hardInTheWay(context, wantedBy(wait), askerOf(wait))),
-    ...(await ahead(context, wantedBy(wait), askerOf(wait))),
-    ...(behind.get(wait.seq) ?? []),
+  const waiting = new Set(await mayWaitFor(looking, session.id));
+  for (const other of behind.sessions)
+    for (const each of [other, ...(await mayWaitFor(looking, other))]) waiting.add(each);
+  const edgesOf = async (wait: WaitRow) => [
+    ...(await hardInTheWay(looking, wantedBy(wait), askerOf(wait))),
+    ...(await ahead(looking, wantedBy(wait), askerOf(wait))),
+    ...(behind.edges.get(wait.seq) ?? []),
   ];
-  const met = new Set<string>();
+  const search = { looking, sessionId: session.id, waiting, deadEnds: new Set<string>(), edgesOf };
   for (const conflict of conflicts) {
-    const other = conflict.holder.holder_session;
-    if (met.has(other)) continue;
-    met.add(other);
-    const way = await wayTo(context, await waitingOf(context, [other]), session.id, everyone);
+    // For another task of its own, as two tasks' names conflict within one session too (R16), it would wait for itself.
+    const own = conflict.holder.holder_session === session.id;
+    const way = own ? [] : await wayTo(search, conflict.holder.holder_session);
     if (way) throw wouldDeadlock(context, conflict, way);
   }
 }
@@ -46,7 +50,7 @@ async function behindIt(
   asker: InLine,
   wanted: readonly Wanted[],
   conflicts: readonly Conflict[],
-): Promise<Map<number, Conflict[]>> {
+): Promise<{ readonly edges: ReadonlyMap<number, Conflict[]>; readonly sessions: ReadonlySet<string> }> {
   const passing = new Set(conflicts.map(({ holder }) => holder.holder_session));
   const { agent, session, nowMs } = context;
   const own = {
@@ -59,13 +63,14 @@ async function behindIt(
   const met = (await ticketsNear(context, wanted, asker)).filter(
     ({ wait }) => !isBefore(wait, asker) && !isOffered(wait, nowMs) && !passing.has(wait.session_id ?? ""),
   );
-  return new Map(
+  const edges = new Map(
     met.map(({ wanted: each, wait, name }) => {
       const [waitsFor] = wantedBy(wait).filter(({ scope }) => scope.key === name.key) as [Wanted];
       const holder = { ...asHolder(wait, { ...name, scope: each.scope.text }, nowMs), ...own };
       return [wait.seq, [{ wanted: waitsFor, holder }]];
     }),
   );
+  return { edges, sessions: new Set(met.flatMap(({ wait }) => wait.session_id ?? [])) };
 }
 
 /** The asker has no ticket yet that could be shown. */

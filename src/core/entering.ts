@@ -2,15 +2,16 @@ import { DibsError } from "../contract/errors.js";
 import type { Context, Reply } from "./context.js";
 import { refuseDeadlock } from "./deadlock.js";
 import { newId } from "./ids.js";
+import { countAhead, inTheWayOf } from "./in-line.js";
 import { enterLine, freeUp } from "./line.js";
 import { isBefore, namesOf, rankOf } from "./line-order.js";
-import { ticketsNear, waitedName, waitingOf } from "./line-tickets.js";
+import { askerOf, ticketsNear, waitedName, waitingOf, wantedBy } from "./line-tickets.js";
 import { noticesOf } from "./notices.js";
 import { type Conflict, scopeEndMs } from "./scope-conflicts.js";
 import type { Claiming } from "./scope-granting.js";
 import { awaitedBy } from "./wait-graph.js";
 import type { WaitRow } from "./wait-rows.js";
-import { NOT_OFFERED, placeFor, ticketOf } from "./waits.js";
+import { NOT_OFFERED, ticketOf, waitOf } from "./waits.js";
 
 interface Waiting {
   readonly priority: number;
@@ -22,9 +23,10 @@ interface Waiting {
 /** Gets into line, or stays there. Throws `would_deadlock` and, with too many tickets, `limit_exceeded`. */
 export async function wait(context: Context, asked: Claiming, waiting: Waiting): Promise<Reply> {
   const { conflicts } = waiting;
-  // Before it enters: a caller without a session yet would count its own new ticket as another's.
-  const position = await placeFor(context, asked);
   const id = waiting.ticket?.id ?? (await enter(context, asked, waiting));
+  // From its ticket: it may stand further behind than it asked for, and isn't before itself.
+  const ticket = await waitOf(context, id);
+  const position = (await countAhead(context, wantedBy(ticket), askerOf(ticket))) + 1;
   const body = { claims: [], ticket: id, position, notices: await noticesOf(context) };
   return { body, otherwise: true, emptyUntilMs: soonest(conflicts) };
 }
@@ -48,7 +50,11 @@ async function enter(context: Context, asked: Claiming, { priority, mark, confli
       `${context.agent.name} waits for ${limit} things already, the most that waits_per_agent_max allows; leave some lines: cancel_wait.`,
       { setting: "waits_per_agent_max", limit },
     );
-  await refuseDeadlock(context, asked.asker, asked.wanted, conflicts);
+  const rank = await behindAwaited(context, asked, rankOf(context.nowMs, priority));
+  const asker = { ...asked.asker, rank };
+  // Further behind than it asked for it has more before it.
+  const inTheWay = rank === asked.asker.rank ? conflicts : await inTheWayOf(context, wanted, asker);
+  await refuseDeadlock(context, asker, wanted, inTheWay);
   const session = row?.holder_session ?? (await context.holder()).id;
   const names = wanted.map(waitedName);
   const ticket = {
@@ -65,7 +71,7 @@ async function enter(context: Context, asked: Claiming, { priority, mark, confli
     lease_seconds: leaseSeconds,
     priority,
     asked_at: context.nowMs,
-    rank: await behindAwaited(context, asked, rankOf(context.nowMs, priority)),
+    rank,
     ...NOT_OFFERED,
   };
   await enterLine(context.tx, ticket, names, context);

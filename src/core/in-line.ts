@@ -1,5 +1,6 @@
 import { isBefore, isOffered } from "./line-order.js";
 import { conflictOf, heldInTheWay, type InLine, ticketsNear, waitingOf } from "./line-tickets.js";
+import { lookingOnce } from "./looking-once.js";
 import type { Conflict, Looking } from "./scope-conflicts.js";
 import type { Wanted } from "./scope-names.js";
 import { withoutFreePlaces } from "./scope-places.js";
@@ -23,7 +24,7 @@ export async function ahead(looking: Looking, wanted: readonly Wanted[], asker: 
   const { session } = asker;
   const behind = session ? await waitingFor(looking, session.id) : NOBODY;
   const own = session && asker.newcomer ? await waitingOf(looking, [session.id]) : [];
-  const awaited = own.length > 0 ? await awaitedBy(looking, own) : NOBODY;
+  const awaited = own.length > 0 ? await awaitedBy(lookingOnce(looking), own) : NOBODY;
   const stops = (wait: WaitRow) =>
     isOffered(wait, looking.nowMs) ||
     (isBefore(wait, asker) && !behind.has(wait.seq)) ||

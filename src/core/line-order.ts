@@ -42,8 +42,15 @@ export function endOf(wait: WaitRow, nowMs: number): { readonly how: WaitEnd; re
   return { how: wait.task_id === null ? "session_ended" : "task_lost", atMs: Math.max(wait.asked_at, until ?? nowMs) };
 }
 
-export function namesOf(wait: Pick<WaitRow, "wanted">): WaitedName[] {
-  return JSON.parse(wait.wanted) as WaitedName[];
+const names = new WeakMap<object, readonly WaitedName[]>();
+
+/** Read once a row: a search for a deadlock asks each ticket of a line for them as often as the line is long. */
+export function namesOf(wait: Pick<WaitRow, "wanted">): readonly WaitedName[] {
+  const before = names.get(wait);
+  if (before) return before;
+  const read = JSON.parse(wait.wanted) as WaitedName[];
+  names.set(wait, read);
+  return read;
 }
 
 /** Whether the session may act for the ticket: its own, or the parent's that shares its task, where that is what it is for (R65). */

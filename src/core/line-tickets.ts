@@ -1,4 +1,6 @@
+import { grouped } from "./grouped.js";
 import { isOffered, isWaiting, namesOf } from "./line-order.js";
+import { OverlapIndex } from "./overlap-index.js";
 import { type Asker, type Conflict, type Found, isInTheWay, type Looking, lookAround } from "./scope-conflicts.js";
 import { indexKey } from "./scope-keys.js";
 import { nearTo, type Wanted } from "./scope-names.js";
@@ -43,16 +45,39 @@ export interface Met {
 }
 
 /** Tickets of others that want what overlaps, in any place; a task's own reservation is its own. */
-export async function ticketsNear({ tx, nowMs }: Looking, wanted: readonly Wanted[], asker: InLine): Promise<Met[]> {
-  const near = await Promise.all(wanted.map((each) => tx.waits.near(each.namespace, nearTo(each.scope))));
-  return wanted.flatMap((each, at) =>
-    (near[at] as WaitRow[]).flatMap((wait) => {
-      if (!isWaiting(wait, nowMs) || isOwn(wait, asker)) return [];
-      const name = namesOf(wait).find((own) => own.namespace === each.namespace && collide(own, each));
-      return name ? [{ wanted: each, wait, name }] : [];
-    }),
-  );
+export async function ticketsNear(looking: Looking, wanted: readonly Wanted[], asker: InLine): Promise<Met[]> {
+  const met = new Map<Wanted, Met[]>(wanted.map((each) => [each, []]));
+  const index = new OverlapIndex(wanted, keyed);
+  for (const wait of await waitsNear(looking, wanted.map(keyed))) {
+    if (!isWaiting(wait, looking.nowMs) || isOwn(wait, asker)) continue;
+    const by = new Map<Wanted, WaitedName>();
+    for (const name of namesOf(wait)) {
+      if (by.size === wanted.length) break;
+      for (const each of index.overlapping(name)) if (!by.has(each) && !bothShare(name, each)) by.set(each, name);
+    }
+    for (const [each, name] of by) met.get(each)?.push({ wanted: each, wait, name });
+  }
+  return [...met.values()].flat();
 }
+
+/** Tickets that may want what overlaps any of the names, each once, those before others first; ended ones too. */
+export async function waitsNear(
+  { tx }: Looking,
+  names: readonly Pick<WaitedName, "namespace" | "key">[],
+): Promise<WaitRow[]> {
+  const found = new Map<number, WaitRow>();
+  const byNamespace = grouped(names, ({ namespace }) => namespace);
+  for (const [namespace, all] of byNamespace) {
+    const places = new Map(all.map((each) => [indexKey(each.key), nearTo(each)]));
+    for (const wait of await tx.waits.nearAny(namespace, [...places.values()])) {
+      if (!found.has(wait.seq)) found.set(wait.seq, wait);
+    }
+  }
+  const waits = [...found.values()];
+  return byNamespace.size === 1 ? waits : waits.sort((a, b) => a.rank - b.rank || a.seq - b.seq);
+}
+
+const keyed = ({ namespace, scope }: Wanted) => ({ namespace, key: scope.key });
 
 function isOwn(wait: WaitRow, { session, taskId, ticket }: InLine): boolean {
   if (wait.seq === ticket) return true;
@@ -61,8 +86,13 @@ function isOwn(wait: WaitRow, { session, taskId, ticket }: InLine): boolean {
 }
 
 /** Whether who wants the one can't have it beside the other. */
-export function collide(name: Pick<WaitedName, "key" | "mode">, { scope, mode }: Wanted): boolean {
-  return !(name.mode === "shared" && mode === "shared") && overlap(name.key, scope.key);
+export function collide(name: Pick<WaitedName, "key" | "mode">, wanted: Wanted): boolean {
+  return !bothShare(name, wanted) && overlap(name.key, wanted.scope.key);
+}
+
+/** Two that share a name don't keep it from each other. */
+export function bothShare(name: Pick<WaitedName, "mode">, { mode }: Wanted): boolean {
+  return name.mode === "shared" && mode === "shared";
 }
 
 /** What others hold, or are offered: only these let go of it. */

@@ -1,17 +1,24 @@
 import { DibsError } from "../contract/errors.js";
 import type { Context } from "./context.js";
+import { grouped } from "./grouped.js";
 import { oneEach } from "./one-holder.js";
+import { OverlapIndex } from "./overlap-index.js";
 import type { SessionRow } from "./rows.js";
 import { indexKey } from "./scope-keys.js";
 import { nearTo, type Wanted } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
-import type { ScopeClaimRow } from "./scope-rows.js";
+import type { ScopeClaimRow, ScopeVerbs } from "./scope-rows.js";
 import { scopeClaimView } from "./scope-view.js";
 import { iso } from "./task-view.js";
-import type { WaitRow } from "./wait-rows.js";
+import type { WaitRow, WaitVerbs } from "./wait-rows.js";
 
 /** What a look at who is in the way needs of a call. */
-export type Looking = Pick<Context, "tx" | "nowMs" | "workspaceId">;
+export interface Looking extends Pick<Context, "nowMs" | "workspaceId"> {
+  readonly tx: Pick<Context["tx"], "shared"> & {
+    readonly scopes: Pick<ScopeVerbs, "alone" | "nearAny" | "settle" | "heldBySessions" | "capacities">;
+    readonly waits: Pick<WaitVerbs, "nearAny" | "ofSessions">;
+  };
+}
 
 /** For whom something is asked: a session, and the task it is for, if it is for one. */
 export interface Asker {
@@ -57,18 +64,24 @@ export async function lookAround(context: Looking, wanted: readonly Wanted[]): P
   return overlappingAll(context, wanted);
 }
 
-/** Names with one place in the index are asked for once. */
+/** All names are asked for at once, each place in the index once. */
 async function overlappingAll(context: Looking, wanted: readonly Wanted[]): Promise<Found[]> {
-  const asked = new Map<string, Promise<ScopeClaimRow[]>>();
-  const near = (each: Wanted) => {
-    const place = `${each.namespace} ${indexKey(each.scope.key)}`;
-    const before = asked.get(place);
-    if (before) return before;
-    const rows = Promise.resolve(context.tx.scopes.near(each.namespace, nearTo(each.scope)));
-    asked.set(place, rows);
-    return rows;
-  };
-  return Promise.all(wanted.map(async (each) => byLife(context, await near(each), each)));
+  const asked = [...grouped(wanted, ({ namespace }) => namespace)].map(([namespace, all]) => {
+    const places = new Map(all.map(({ scope }) => [indexKey(scope.key), nearTo(scope)]));
+    return context.tx.scopes.nearAny(namespace, [...places.values()]);
+  });
+  const near = (await Promise.all(asked)).flat();
+  const [only] = wanted;
+  if (only && wanted.length === 1) return [byLife(context, near, only)];
+  const index = new OverlapIndex(near, (row) => row);
+  return wanted.map((each) => {
+    const met = index.overlapping({ namespace: each.namespace, key: each.scope.key });
+    return byLife(
+      context,
+      met.sort((a, b) => a.seq - b.seq),
+      each,
+    );
+  });
 }
 
 function byLife(

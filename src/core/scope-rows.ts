@@ -119,6 +119,8 @@ export interface ScopeVerbs {
   inUse(projectId: string): Awaitable<boolean>;
   /** Claims that nobody has recorded the end of and that may overlap, in order of their grants. */
   near(namespace: string, near: Near): Awaitable<ScopeClaimRow[]>;
+  /** The same of any of several names, each claim once. */
+  nearAny(namespace: string, near: readonly Near[]): Awaitable<ScopeClaimRow[]>;
   /** Live or ended ones, newest first, that may have overlapped. */
   past(namespace: string, near: Near, page: Page): Awaitable<ScopeClaimRow[]>;
   byIds(workspaceId: string, ids: readonly string[]): Awaitable<ScopeClaimRow[]>;

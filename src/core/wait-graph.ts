@@ -1,10 +1,9 @@
 import { isOffered, namesOf } from "./line-order.js";
-import { askerOf, collide, hardInTheWay, waitingOf, wantedBy } from "./line-tickets.js";
+import { askerOf, bothShare, hardInTheWay, waitingOf, waitsNear, wantedBy } from "./line-tickets.js";
+import { OverlapIndex } from "./overlap-index.js";
 import { type Conflict, isInTheWay, isLive, type Looking } from "./scope-conflicts.js";
-import { nearTo, type Wanted } from "./scope-names.js";
-import { overlap } from "./scope-overlap.js";
 import type { ScopeClaimRow } from "./scope-rows.js";
-import type { WaitRow } from "./wait-rows.js";
+import type { WaitedName, WaitRow } from "./wait-rows.js";
 
 /** One waits for another: who, by which ticket, for what that the other has. */
 export interface Edge {
@@ -12,29 +11,45 @@ export interface Edge {
   readonly conflict: Conflict;
 }
 
-/** The way by which tickets wait for a session, over whoever waits for whom; undefined where they don't. */
-export async function wayTo(
-  looking: Looking,
-  from: readonly WaitRow[],
-  sessionId: string,
-  edgesOf: (wait: WaitRow) => Promise<Conflict[]>,
-): Promise<Edge[] | undefined> {
+/** A search for ways to one session, from several others in turn. */
+export interface Search {
+  readonly looking: Looking;
+  readonly sessionId: string;
+  /** Those from whom alone a way can lead there. */
+  readonly waiting: ReadonlySet<string>;
+  /** Those from whom none does, as was found. */
+  readonly deadEnds: Set<string>;
+  edgesOf(wait: WaitRow): Promise<Conflict[]>;
+}
+
+/**
+ * The way by which a session waits for the one that is looked for, over whoever waits for whom; undefined where it doesn't.
+ * All that a search without success has met are dead ends: with each of a line's sixty followed anew, the next one to enter
+ * it took seven seconds.
+ */
+export async function wayTo(search: Search, from: string): Promise<Edge[] | undefined> {
+  const { looking, sessionId, waiting, deadEnds, edgesOf } = search;
+  const isNew = (session: string) => waiting.has(session) && !deadEnds.has(session) && !ways.has(session);
   const ways = new Map<string, Edge[]>();
-  let tickets = from.map((wait) => ({ wait, way: [] as Edge[] }));
-  while (tickets.length > 0) {
-    const reached: string[] = [];
-    for (const { wait, way } of tickets) {
+  if (!isNew(from)) return undefined;
+  ways.set(from, []);
+  let reached = [from];
+  while (reached.length > 0) {
+    const tickets = await waitingOf(looking, reached);
+    reached = [];
+    for (const wait of tickets) {
+      const way = ways.get(wait.session_id ?? "") ?? [];
       for (const conflict of await edgesOf(wait)) {
         const next = conflict.holder.holder_session;
         const longer = [...way, { wait, conflict }];
         if (next === sessionId) return longer;
-        if (next === "" || ways.has(next)) continue;
+        if (!isNew(next)) continue;
         ways.set(next, longer);
         reached.push(next);
       }
     }
-    tickets = (await waitingOf(looking, reached)).map((wait) => ({ wait, way: ways.get(wait.session_id ?? "") ?? [] }));
   }
+  for (const session of ways.keys()) deadEnds.add(session);
   return undefined;
 }
 
@@ -61,49 +76,65 @@ export async function awaitedBy(looking: Looking, from: readonly WaitRow[]): Pro
  * hold little: of a hundred in line each that asks for its turn would otherwise follow all that are before it.
  */
 export async function waitingFor(looking: Looking, sessionId: string): Promise<ReadonlySet<number>> {
-  const waiting = new Set<number>();
+  const { nowMs } = looking;
+  const stops = {
+    claim: (row: ScopeClaimRow) => isLive(row, nowMs),
+    ticket: (wait: WaitRow) => isOffered(wait, nowMs),
+  };
+  return new Set((await followed(looking, sessionId, stops)).map(({ seq }) => seq));
+}
+
+/**
+ * The sessions among which all are that wait for a session, by their place in line too: none where it holds nothing and is
+ * in no line. What looks dead may be being renewed.
+ */
+export async function mayWaitFor(looking: Looking, sessionId: string): Promise<ReadonlySet<string>> {
+  const waiting = await followed(looking, sessionId, { claim: () => true, ticket: () => true });
+  return new Set(waiting.flatMap(({ session_id }) => session_id ?? []));
+}
+
+/** What of a session keeps others waiting. */
+interface Stops {
+  claim(row: ScopeClaimRow): boolean;
+  ticket(wait: WaitRow): boolean;
+}
+
+/** Tickets stopped by a session, and by the sessions whose these are, and so on. */
+async function followed(looking: Looking, sessionId: string, stops: Stops): Promise<WaitRow[]> {
+  const waiting = new Map<number, WaitRow>();
   const seen = new Set([sessionId]);
   let sessions: readonly string[] = [sessionId];
   while (sessions.length > 0) {
     const next: string[] = [];
-    for (const wait of await stoppedBy(looking, sessions)) {
-      waiting.add(wait.seq);
+    for (const wait of await stoppedBy(looking, sessions, stops)) {
+      waiting.set(wait.seq, wait);
       if (wait.session_id === null || seen.has(wait.session_id)) continue;
       seen.add(wait.session_id);
       next.push(wait.session_id);
     }
     sessions = next;
   }
-  return waiting;
+  return [...waiting.values()];
 }
 
-/** Tickets that what the sessions hold, or are offered, is in the way of. */
-async function stoppedBy(looking: Looking, sessionIds: readonly string[]): Promise<WaitRow[]> {
-  const { tx, nowMs } = looking;
-  const claims = (await tx.scopes.heldBySessions(sessionIds)).filter((claim) => isLive(claim, nowMs));
-  const offered = (await waitingOf(looking, sessionIds)).filter((wait) => isOffered(wait, nowMs));
-  const stopped = new Map<number, WaitRow>();
-  const look = async (namespace: string, of: Pick<ScopeClaimRow, "key">, stops: (wait: WaitRow) => boolean) => {
-    for (const wait of await tx.waits.near(namespace, nearTo(of))) if (stops(wait)) stopped.set(wait.seq, wait);
-  };
-  for (const claim of claims)
-    await look(claim.namespace, claim, (wait) =>
-      wantedBy(wait).some((wanted) => isWanted(claim, wanted) && isInTheWay(claim, wanted, askerOf(wait))),
-    );
-  for (const offer of offered) {
-    const wanted = wantedBy(offer);
-    for (const each of wanted)
-      await look(
-        each.namespace,
-        each.scope,
-        (wait) =>
-          wait.session_id !== offer.session_id &&
-          namesOf(wait).some((name) => name.namespace === each.namespace && collide(name, each)),
+/** Tickets that what the sessions hold is in the way of, or what their tickets want. */
+async function stoppedBy(looking: Looking, sessionIds: readonly string[], stops: Stops): Promise<WaitRow[]> {
+  const claims = (await looking.tx.scopes.heldBySessions(sessionIds)).filter((claim) => stops.claim(claim));
+  const asked = (await waitingOf(looking, sessionIds)).filter((wait) => stops.ticket(wait));
+  if (claims.length === 0 && asked.length === 0) return [];
+  const held = new OverlapIndex(claims, (claim) => claim);
+  const own = new OverlapIndex(
+    asked.flatMap((wait) => wantedBy(wait).map((wanted) => ({ wanted, session: wait.session_id }))),
+    ({ wanted: { namespace, scope } }) => ({ namespace, key: scope.key }),
+  );
+  const near = await waitsNear(looking, [...claims, ...asked.flatMap(namesOf)]);
+  return near.filter((wait) =>
+    wantedBy(wait).some((wanted, at) => {
+      const name = namesOf(wait)[at] as WaitedName;
+      return (
+        held.overlapping(name).some((claim) => isInTheWay(claim, wanted, askerOf(wait))) ||
+        own.overlapping(name).some((each) => each.session !== wait.session_id && !bothShare(name, each.wanted))
       );
-  }
-  return [...stopped.values()];
-}
-
-function isWanted(claim: ScopeClaimRow, wanted: Wanted): boolean {
-  return claim.namespace === wanted.namespace && overlap(claim.key, wanted.scope.key);
+    }),
+  );
 }

@@ -94,6 +94,8 @@ export interface WaitVerbs {
   add(row: Omit<StoredWait, "seq">, names: readonly (WaitedName & { readonly index_key: string })[]): Awaitable<void>;
   /** Tickets that nobody has recorded the end of and that may want what overlaps, those before others first. */
   near(namespace: string, near: Near): Awaitable<WaitRow[]>;
+  /** The same of any of several names, each ticket once. */
+  nearAny(namespace: string, near: readonly Near[]): Awaitable<WaitRow[]>;
   byId(workspaceId: string, id: string): Awaitable<WaitRow | undefined>;
   bySeqs(seqs: readonly number[]): Awaitable<WaitRow[]>;
   /** Those of sessions that nobody has recorded the end of. */

@@ -108,11 +108,11 @@ describe("the OpenAPI document", () => {
     expect(Object.keys(held.properties)).toEqual(expect.arrayContaining(["holder", "next", "detail", "error"]));
   });
 
-  test("says where a success may be a request that somebody else has yet to follow: cancel, while it is held", () => {
+  test("says where a success may be a request that somebody else has yet to follow: cancel, while it is held; or a place in line", () => {
     const withRequests = Object.values<object>(document.paths).flatMap((path) =>
       Object.values(path).filter(({ responses }) => "202" in responses),
     );
-    expect(withRequests.map(({ operationId }) => operationId)).toEqual(["cancel_task"]);
+    expect(withRequests.map(({ operationId }) => operationId)).toEqual(["cancel_task", "claim_scopes"]);
     const { 200: done, 202: asked } = withRequests[0].responses;
     expect(asked.content).toEqual(done.content);
     expect(asked.description).toMatch(/^A request: while somebody else holds the task/);

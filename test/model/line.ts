@@ -28,6 +28,7 @@ export class Line extends Tickets {
         this.reached("passed one before it");
       const claims = this.take(asker, asked, seconds, this.holderFor(who, asked));
       if (ticket) this.granted(ticket, claims);
+      this.endCovered(asker, claims);
       return { claims };
     }
     // Who is in line already is told of those who hold it.
@@ -35,6 +36,17 @@ export class Line extends Tickets {
     if (!asked.wait) throw this.taken(held.length > 0 ? held : inTheWay);
     if (ticket) this.reached("asked again");
     return { ticket: ticket ?? this.enter(who, asked, inLine, seconds, refusedWith) };
+  }
+
+  /** What else the session waits for and has all of by now. */
+  private endCovered(asker: Asker, claims: readonly Claim[]): void {
+    const has = (wanted: Wanted) =>
+      claims.find((claim) => isSameName(claim, wanted) && (claim.mode === "exclusive" || wanted.mode === "shared"));
+    for (const ticket of this.tickets) {
+      const own = ticket.session === (claims[0]?.session ?? null) && ticket.task === asker.task && this.inLine(ticket);
+      const got = ticket.wanted.flatMap((wanted) => has(wanted) ?? []);
+      if (own && got.length === ticket.wanted.length) this.granted(ticket, got);
+    }
   }
 
   /** The one of that session for the very same. */
@@ -144,7 +156,8 @@ export class Line extends Tickets {
   /** R40: a person decides otherwise; whoever has what it wants loses it. */
   overrule(who: Who, ticket: Ticket, reason: string | undefined): Ticket {
     if (reason === undefined) throw new Refusal("reason_required");
-    if (!this.inLine(ticket)) return ticket;
+    if (ticket.ended === "granted") return ticket;
+    if (!this.inLine(ticket)) throw new Refusal("lease_lost");
     for (const each of this.hardInTheWay(by(ticket), ticket.wanted)) {
       if ("wanted" in each) each.offeredUntilMs = null;
       else if (each.task) {

@@ -265,10 +265,12 @@ export class Play {
     same(ids(ready), ids(this.#rules.queue()));
     same(ids(offers), ids(this.#rules.offers.filter((offer) => this.#rules.stands(offer))));
     same(ids(await this.#ask("list_holds", {})), ids(this.#rules.freezes.filter((hold) => this.#rules.isLive(hold))));
-    const held = this.#rules.tasks.filter((task) => task.live);
+    const held = this.#rules.tasks.flatMap(({ live }) =>
+      live ? [[live.id, leaseEndMs(live) - this.#rules.nowMs]] : [],
+    );
     same(
-      claims.map((claim) => [claim.lease_id, claim.remaining_ms]),
-      held.map(({ live }) => live && [live.id, leaseEndMs(live) - this.#rules.nowMs]),
+      [...claims].map((claim) => [claim.lease_id, claim.remaining_ms]),
+      held,
     );
   }
 
@@ -285,11 +287,12 @@ export class Play {
       const code = this.#rules.holds(who, task) ? null : (this.#rules.why(who, task)?.code ?? null);
       same([why.code, why.ready], [code, this.#rules.ready(task)], task.content);
     }
-    const comments = await this.#ask("list_comments", { task_id: task.id ?? "" });
-    same(
-      comments.map((each) => [each.body, each.agent_id]),
-      task.lateResults.map(({ result, by }) => [JSON.stringify(result), by.id]),
-    );
+    const said = (await this.#ask("list_comments", { task_id: task.id ?? "" })).map((each) => [
+      each.body,
+      each.agent_id,
+    ]);
+    const late = task.lateResults.map(({ result, by }) => [JSON.stringify(result), by.id]);
+    same(said, late);
   }
 
   async #ask<N extends OperationName>(name: N, input: Input<N>, caller = this.#observer): Promise<Body<N>> {

@@ -71,7 +71,7 @@ export const rowsOfWaits: readonly Row[] = [
       const { id } = await at.task({ content: "Fix the login" });
       await at.ann.dibs.claimTask({ task_id: id });
       await at.ann.dibs.setTaskState({ task_id: id, state: "waiting_input", detail: "which key?" });
-      return { input: { session_id: at.ann.sessionId } };
+      return { input: { session_id: at.ann.sessionId, project_id: at.project } };
     },
     answers: {
       sessions: [

@@ -1,9 +1,10 @@
 import type { ScopeKey } from "../../contract/scope.js";
 import { indexKey } from "../../core/scope-keys.js";
-import type { ScopeClaimRow, ScopeVerbs } from "../../core/scope-rows.js";
+import type { Near, ScopeClaimRow, ScopeVerbs } from "../../core/scope-rows.js";
 import type { SqlValue } from "../driver.js";
 import { capacities } from "./capacities.js";
 import { after, type Db, done } from "./db.js";
+import { nearAny, nearAnyOf } from "./near.js";
 import { parking } from "./parking.js";
 
 const HELD = `SELECT c.*, a.name AS agent_name, s.implicit, s.client, s.branch, s.expires_at AS session_expires_at,
@@ -31,6 +32,19 @@ export function scopeVerbs(db: Db): ScopeVerbs {
     if (db.locks) await db.all(`SELECT c.seq FROM scope_claims c WHERE ${where} ORDER BY c.seq FOR UPDATE`, ...params);
     return all(where, ...params);
   };
+  const one = (namespace: string, { at, from, below }: Near) =>
+    all(
+      `c.seq IN (SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.ended_at IS NULL
+           AND q.index_key IN (${textsOf})
+         UNION SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.ended_at IS NULL
+           AND q.index_key >= ? AND q.index_key < ?)`,
+      namespace,
+      JSON.stringify(at),
+      namespace,
+      from,
+      below,
+    );
+  const any = `c.seq IN (${nearAnyOf(db.dialect, "seq", "scope_claims", "AND q.ended_at IS NULL")})`;
   return {
     alone(workspaceId) {
       const { lock } = db.dialect;
@@ -39,18 +53,9 @@ export function scopeVerbs(db: Db): ScopeVerbs {
       return done(db.get(lock(NAMES_LOCK), workspaceId));
     },
     ...settling(db),
-    near: (namespace, { at, from, below }) =>
-      all(
-        `c.seq IN (SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.ended_at IS NULL
-             AND q.index_key IN (${textsOf})
-           UNION SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.ended_at IS NULL
-             AND q.index_key >= ? AND q.index_key < ?)`,
-        namespace,
-        JSON.stringify(at),
-        namespace,
-        from,
-        below,
-      ),
+    near: one,
+    nearAny: (namespace, near) =>
+      near.length === 1 ? one(namespace, near[0] as Near) : all(any, ...nearAny(namespace, near)),
     ...history(db),
     bySeqs: (seqs) => all(`c.seq IN (${numbersOf})`, JSON.stringify(seqs)),
     byIds: (workspaceId, ids) => own(`c.workspace_id = ? AND c.id IN (${textsOf})`, workspaceId, JSON.stringify(ids)),

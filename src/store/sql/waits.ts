@@ -1,6 +1,8 @@
+import type { Near } from "../../core/scope-rows.js";
 import type { StoredWait, WaitRow, WaitVerbs, YieldRow } from "../../core/wait-rows.js";
 import type { SqlValue } from "../driver.js";
 import { after, type Db, done, insertInto, valuesOf } from "./db.js";
+import { nearAny, nearAnyOf } from "./near.js";
 import { LIVE } from "./scopes.js";
 
 const COLUMNS = [
@@ -74,16 +76,7 @@ export function waitVerbs(db: Db): WaitVerbs {
           index_key,
         });
     },
-    near: (namespace, { at, from, below }) =>
-      all(
-        `w.seq IN (SELECT q.wait_seq FROM wait_scopes q WHERE q.namespace = ? AND q.index_key IN (${textsOf})
-           UNION SELECT q.wait_seq FROM wait_scopes q WHERE q.namespace = ? AND q.index_key >= ? AND q.index_key < ?)`,
-        namespace,
-        JSON.stringify(at),
-        namespace,
-        from,
-        below,
-      ),
+    ...near(db),
     byId: (workspaceId, id) => db.get<WaitRow>(`${WAIT} WHERE w.workspace_id = ? AND w.id = ?`, workspaceId, id),
     bySeqs: (seqs) => all(`w.seq IN (${numbersOf})`, JSON.stringify(seqs)),
     ofSessions: (ids) => all(`w.ended_at IS NULL AND w.session_id IN (${textsOf})`, JSON.stringify(ids)),
@@ -117,6 +110,24 @@ export function waitVerbs(db: Db): WaitVerbs {
     },
     ...listing(db),
     ...yields(db),
+  };
+}
+
+function near(db: Db): Pick<WaitVerbs, "near" | "nearAny"> {
+  const { textsOf } = db.dialect;
+  const tickets = (asked: string, params: readonly SqlValue[]) =>
+    db.all<WaitRow>(`${WAIT} WHERE w.seq IN (${asked}) ORDER BY w.rank, w.seq`, ...params);
+  const any = nearAnyOf(db.dialect, "wait_seq", "wait_scopes");
+  const one = (namespace: string, { at, from, below }: Near) =>
+    tickets(
+      `SELECT q.wait_seq FROM wait_scopes q WHERE q.namespace = ? AND q.index_key IN (${textsOf})
+         UNION SELECT q.wait_seq FROM wait_scopes q WHERE q.namespace = ? AND q.index_key >= ? AND q.index_key < ?`,
+      [namespace, JSON.stringify(at), namespace, from, below],
+    );
+  return {
+    near: one,
+    nearAny: (namespace, all) =>
+      all.length === 1 ? one(namespace, all[0] as Near) : tickets(any, nearAny(namespace, all)),
   };
 }
 
