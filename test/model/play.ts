@@ -12,7 +12,7 @@ import { Line } from "./line.js";
 import { compareLine } from "./line-shown.js";
 import { NamesShown } from "./names-shown.js";
 import { type Agent, Refusal, type Session, type Task, type Who } from "./records.js";
-import { Comparison, type Shown, same, snapshot } from "./shown.js";
+import { Comparison, ids, type Shown, same, snapshot } from "./shown.js";
 import { sign } from "./signs.js";
 import type { Stage } from "./stage.js";
 import { leaseEndMs } from "./standing.js";
@@ -287,12 +287,7 @@ export class Play {
       const code = this.#rules.holds(who, task) ? null : (this.#rules.why(who, task)?.code ?? null);
       same([why.code, why.ready], [code, this.#rules.ready(task)], task.content);
     }
-    const said = (await this.#ask("list_comments", { task_id: task.id ?? "" })).map((each) => [
-      each.body,
-      each.agent_id,
-    ]);
-    const late = task.lateResults.map(({ result, by }) => [JSON.stringify(result), by.id]);
-    same(said, late);
+    this.#compare.comments(task, await this.#ask("list_comments", { task_id: task.id ?? "" }));
   }
 
   async #ask<N extends OperationName>(name: N, input: Input<N>, caller = this.#observer): Promise<Body<N>> {
@@ -301,5 +296,3 @@ export class Play {
     return got.answer.body as Body<N>;
   }
 }
-
-const ids = (list: readonly { id: string | null }[]) => list.map((each) => each.id);

@@ -103,6 +103,14 @@ export class Comparison {
     this.#versions.set(task, { changes: task.changes, version });
   }
 
+  comments(task: Task, shown: Body<"list_comments">): void {
+    const late = task.lateResults.map(({ result, by }) => [JSON.stringify(result), by.id]);
+    same(
+      [...shown].map((each) => [each.body, each.agent_id]),
+      late,
+    );
+  }
+
   hold(hold: Hold, shown: Body<"place_hold">): void {
     hold.id ??= shown.id;
     same([shown.id, Date.parse(shown.expires_at)], [hold.id, hold.endsAtMs]);
@@ -140,6 +148,8 @@ function sameInTheWay(conflicts: unknown, expected: readonly { id: string | null
 }
 
 /** Looks itself before it asks `expect`, which takes a hundred times as long. */
+export const ids = (list: readonly { id: string | null }[]) => list.map((each) => each.id);
+
 export function same(actual: unknown, expected: unknown, what?: string): void {
   if (!isDeepStrictEqual(actual, expected)) expect(actual, what).toEqual(expected);
 }
