@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { CommandLine } from "./support/dibs-command.js";
 import { ScratchFolder } from "./support/scratch-folder.js";
 
-/** `dibs land`: git says whether a branch has landed (R42); every repository here is a real one, made by its test. */
+/** `dibs land`: git says whether a branch has landed (R42); every repository here is a real one, made by its test. Field report here: C20. */
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { type Actor, FreshStore, type Input } from "../support/fresh-store.js";
 
+/** Field report here: C21. */
+
 let fresh: FreshStore;
 let ann: Actor;
 let ben: Actor;
