@@ -9,8 +9,7 @@ const POSTGRES: Dialect = {
   pairsOf: "SELECT (pair->>0)::bigint AS a, (pair->>1)::bigint AS b FROM json_array_elements(?::json) AS pair",
   like: "ILIKE",
   join: "JOIN",
-  perRow: (table, column, equals, alias) =>
-    `CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE ${column} = ${equals} OFFSET 0) AS ${alias}`,
+  perRow: (table, alias, on) => `CROSS JOIN LATERAL (SELECT * FROM ${table} ${alias} WHERE ${on} OFFSET 0) AS ${alias}`,
   goOnBehindLast: (table, column) =>
     `SELECT setval(pg_get_serial_sequence('${table}', '${column}'), (SELECT max(${column}) FROM ${table}))`,
   lock: (kind) => `SELECT pg_advisory_xact_lock(hashtextextended(?, ${kind}))`,

@@ -12,7 +12,7 @@ const SQLITE: Dialect = {
     `SELECT ${columns.map((column) => `json_extract(value, '$.${column}')`).join(", ")} FROM json_each(?)`,
   byBytes: (column) => column,
   field: (column, name) => `json_extract(${column}, '$.${name}')`,
-  perRow: (table, column, equals, alias) => `CROSS JOIN ${table} ${alias} ON ${alias}.${column} = ${equals}`,
+  perRow: (table, alias, on) => `CROSS JOIN ${table} ${alias} ON ${on}`,
   indexedBy: (index) => `INDEXED BY ${index}`,
 };
 

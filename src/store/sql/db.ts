@@ -23,10 +23,10 @@ export interface Dialect {
   /** Orders texts by their bytes, whatever the database's language. */
   byBytes(column: string): string;
   /**
-   * A join that asks a table anew, by an index, for each row so far; its alias is the last word. For graphs: Postgres
-   * left to itself walks all edges at each step (a chain of 50,000 took minutes, and 0.4 s like this).
+   * A join that asks a table anew, by an index, for each row so far. For graphs, and for many ranges: Postgres left to itself
+   * walks all edges at each step (a chain of 50,000 took minutes, and 0.4 s like this), and all names for each range.
    */
-  readonly perRow: (table: string, column: string, equals: string, alias: string) => string;
+  readonly perRow: (table: string, alias: string, on: string) => string;
   /** A query after which a column's own numbers go on behind its highest, where an explicit one doesn't do that. */
   goOnBehindLast?(table: string, column: string): string;
   /** Waits for a lock by a text and a number, which is held until the transaction ends; where nodes write at once. */

@@ -83,7 +83,7 @@ type Reading = "present" | "blockersOf" | "reaches" | "edgesAbove" | "titles" | 
 
 function readingVerbs(db: Db): Pick<DependencyVerbs, Reading> {
   const { numbersOf, perRow } = db.dialect;
-  const edges = perRow("dependencies", "task_seq", "a.seq", "d");
+  const edges = perRow("dependencies", "d", "d.task_seq = a.seq");
   // UNION, not UNION ALL: each task once, however many ways lead to it (24 diamonds in a row have 16 million).
   const above = `WITH RECURSIVE above (seq) AS (${numbersOf}
     UNION SELECT d.blocker_seq FROM above a ${edges})`;
@@ -103,7 +103,7 @@ function readingVerbs(db: Db): Pick<DependencyVerbs, Reading> {
         : db.all<BlockerRow>(
             `SELECT * FROM (SELECT d.task_seq, ${LINKED}, row_number() OVER (PARTITION BY d.task_seq ORDER BY
                CASE WHEN ${broken("b", "s")} THEN 0 WHEN b.status <> 'completed' THEN 1 ELSE 2 END, b.seq) AS nth
-               FROM dependencies d ${perRow("tasks", "seq", "d.blocker_seq", "b")} ${HOLDER}
+               FROM dependencies d ${perRow("tasks", "b", "b.seq = d.blocker_seq")} ${HOLDER}
                WHERE d.task_seq IN (${numbersOf})) AS linked WHERE nth <= ${limit} ORDER BY task_seq, nth`,
             nowMs,
             nowMs,
