@@ -4,9 +4,9 @@ import { type ShownRow, useDepartures } from "./departures.js";
 import { HoldsList } from "./holds-list.js";
 import { Age, Moment } from "./moment.js";
 import { Command, Nothing, Panel } from "./panel.js";
+import { UnlandedList, WaitsList } from "./scope-lists.js";
 import { shortId } from "./short-id.js";
 import type { Snapshot } from "./snapshot.js";
-import { UnlandedList } from "./unlanded-list.js";
 
 const COLUMNS: readonly (readonly [name: string, width: string])[] = [
   ["Agent", "w-56 xl:w-72"],
@@ -55,6 +55,7 @@ export function ClaimsPanel({ snapshot, stale }: { snapshot: Snapshot; stale: bo
           </tbody>
         </table>
       )}
+      <WaitsList snapshot={snapshot} />
       <UnlandedList snapshot={snapshot} />
     </Panel>
   );

@@ -6,6 +6,7 @@ import { TaskTitles } from "./task-titles.js";
 export type Claim = Output<"list_claims">[number];
 export type Hold = Output<"list_holds">[number];
 export type Unlanded = Output<"list_unlanded">[number];
+export type Wait = Output<"list_waits">[number];
 export type Task = Output<"list_tasks">[number];
 
 /** A number that is exact up to a bound and "at least" beyond it. */
@@ -30,6 +31,7 @@ export interface Snapshot {
   readonly moreHeld: boolean;
   readonly holds: readonly Hold[];
   readonly unlanded: readonly Unlanded[];
+  readonly waits: readonly Wait[];
   readonly ready: readonly Task[];
   readonly readyCount: Count;
   /** The newest first. */
@@ -57,6 +59,7 @@ const SHOWN_CLAIMS = 500;
 const SHOWN_OFFERS = 200;
 const SHOWN_HOLDS = 100;
 const SHOWN_UNLANDED = 50;
+const SHOWN_WAITS = 50;
 const SHOWN_READY = 100;
 const SHOWN_BLOCKED = 10;
 const tail = new EventTail(dibs, 60);
@@ -65,10 +68,11 @@ const titles = new TaskTitles(dibs);
 
 /** Asks the server for the present. Throws `DibsError`. */
 export async function loadSnapshot(signal: AbortSignal): Promise<Snapshot> {
-  const [claims, holds, unlanded, ready, offers, events] = await Promise.all([
+  const [claims, holds, unlanded, waits, ready, offers, events] = await Promise.all([
     dibs.call("list_claims", { limit: SHOWN_CLAIMS }, { signal }),
     dibs.listHolds({ limit: SHOWN_HOLDS }, { signal }),
     dibs.listUnlanded({ limit: SHOWN_UNLANDED }, { signal }),
+    dibs.listWaits({ limit: SHOWN_WAITS }, { signal }),
     dibs.call("list_tasks", { ready: true, limit: SHOWN_READY }, { signal }),
     dibs.listHandoffs({ whose: "all", limit: SHOWN_OFFERS }, { signal }),
     tail.newest(signal),
@@ -98,6 +102,7 @@ export async function loadSnapshot(signal: AbortSignal): Promise<Snapshot> {
     moreHeld: claims.nextCursor !== undefined,
     holds,
     unlanded,
+    waits,
     ready: ready.body,
     readyCount: { value: ready.body.length, more: ready.nextCursor !== undefined },
     events,
