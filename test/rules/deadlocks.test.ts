@@ -1,35 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { type Actor, FreshStore, type Input } from "../support/fresh-store.js";
+import { type LineScene, lineScene } from "../support/line-scene.js";
 
-let fresh: FreshStore;
-let ann: Actor;
-let ben: Actor;
-let cat: Actor;
-let dan: Actor;
+let { fresh, ann, ben, cat, dan, claim, refused, wait, release, line } = {} as LineScene;
 beforeEach(async () => {
-  fresh = await FreshStore.open();
-  ann = await fresh.worker("ann");
-  ben = await fresh.worker("ben");
-  cat = await fresh.worker("cat");
-  dan = await fresh.worker("dan");
+  ({ fresh, ann, ben, cat, dan, claim, refused, wait, release, line } = await lineScene());
 });
-
-const claim = (as: Actor, scopes: string[], more: Partial<Input<"claim_scopes">> = {}) =>
-  fresh.ask("claim_scopes", { scopes, intent: `${as.name}'s`, ...more }, as);
-const wait = async (as: Actor, scopes: string[], more: Partial<Input<"claim_scopes">> = {}) => {
-  const { status, body } = await fresh.answer(
-    "claim_scopes",
-    { scopes, intent: `${as.name}'s`, wait: true, ...more },
-    as,
-  );
-  expect(status).toBe(202);
-  return body.ticket ?? "";
-};
-const refused = (as: Actor, scopes: string[], more: Partial<Input<"claim_scopes">> = {}) =>
-  fresh.refusal("claim_scopes", { scopes, intent: `${as.name}'s`, ...more }, as);
-const release = (as: Actor, ...scopes: string[]) => fresh.ask("release_scopes", { scopes }, as);
-const line = async (more: Input<"list_waits"> = {}) =>
-  (await fresh.ask("list_waits", more, fresh.root)).map(({ agent_name, state }) => `${agent_name} ${state}`);
 
 describe("who would wait for each other (R37)", () => {
   test("C06: is refused by the cycle, spelled out, over any number", async () => {

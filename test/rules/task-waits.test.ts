@@ -1,22 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { type Actor, FreshStore, type Input } from "../support/fresh-store.js";
+import { type LineScene, lineScene } from "../support/line-scene.js";
 
-let fresh: FreshStore;
-let ann: Actor;
-let ben: Actor;
-let cat: Actor;
+let { fresh, ann, ben, cat, claim, refused, wait, release } = {} as LineScene;
 beforeEach(async () => {
-  fresh = await FreshStore.open();
-  ann = await fresh.worker("ann");
-  ben = await fresh.worker("ben");
-  cat = await fresh.worker("cat");
+  ({ fresh, ann, ben, cat, claim, refused, wait, release } = await lineScene());
 });
-
-const claim = (as: Actor, scopes: string[], more: Partial<Input<"claim_scopes">> = {}) =>
-  fresh.ask("claim_scopes", { scopes, intent: `${as.name}'s`, ...more }, as);
-const wait = async (as: Actor, scopes: string[]) => (await claim(as, scopes, { wait: true })).ticket ?? "";
-const refused = (as: Actor, scopes: string[]) => fresh.refusal("claim_scopes", { scopes, intent: `${as.name}'s` }, as);
-const release = (as: Actor, ...scopes: string[]) => fresh.ask("release_scopes", { scopes }, as);
 
 describe("tasks and the line (R16)", () => {
   test("claim-next passes over what is offered, or waited for by one who is before it", async () => {

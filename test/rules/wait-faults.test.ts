@@ -1,29 +1,12 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { type Actor, FreshStore, type Input } from "../support/fresh-store.js";
+import { type LineScene, lineScene } from "../support/line-scene.js";
 
 /** What a reviewer of the line found: those who were never served, and those who would have waited for each other. */
 
-let fresh: FreshStore;
-let ann: Actor;
-let ben: Actor;
-let cat: Actor;
-let dan: Actor;
+let { fresh, ann, ben, cat, dan, claim, refused, wait, release, line } = {} as LineScene;
 beforeEach(async () => {
-  fresh = await FreshStore.open();
-  ann = await fresh.worker("ann");
-  ben = await fresh.worker("ben");
-  cat = await fresh.worker("cat");
-  dan = await fresh.worker("dan");
+  ({ fresh, ann, ben, cat, dan, claim, refused, wait, release, line } = await lineScene({ ttl_seconds: 3600 }));
 });
-
-const claim = (as: Actor, scopes: string[], more: Partial<Input<"claim_scopes">> = {}) =>
-  fresh.ask("claim_scopes", { scopes, intent: `${as.name}'s`, ttl_seconds: 3600, ...more }, as);
-const wait = async (as: Actor, scopes: string[], more: Partial<Input<"claim_scopes">> = {}) =>
-  (await claim(as, scopes, { wait: true, ...more })).ticket ?? "";
-const refused = (as: Actor, scopes: string[]) => fresh.refusal("claim_scopes", { scopes, intent: `${as.name}'s` }, as);
-const release = (as: Actor, ...scopes: string[]) => fresh.ask("release_scopes", { scopes }, as);
-const line = async () =>
-  (await fresh.ask("list_waits", { limit: 1000 }, fresh.root)).map(({ agent_name, state }) => `${agent_name} ${state}`);
 
 /** A task whose scopes were taken by others for two lease lengths, so that they are kept for it. */
 async function starved(...scopes: string[]): Promise<string> {

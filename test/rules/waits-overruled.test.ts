@@ -1,31 +1,14 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { type Actor, FreshStore, type Input } from "../support/fresh-store.js";
+import { type LineScene, lineScene } from "../support/line-scene.js";
 
-let fresh: FreshStore;
-let ann: Actor;
-let ben: Actor;
-let cat: Actor;
-let lead: Actor;
+let { fresh, ann, ben, cat, dan, lead, claim, wait, release, line, held } = {} as LineScene;
 beforeEach(async () => {
-  fresh = await FreshStore.open();
-  ann = await fresh.worker("ann");
-  ben = await fresh.worker("ben");
-  cat = await fresh.worker("cat");
-  lead = await fresh.worker("lead", "coordinator");
+  ({ fresh, ann, ben, cat, dan, lead, claim, wait, release, line, held } = await lineScene());
 });
 
-const claim = (as: Actor, scopes: string[], more: Partial<Input<"claim_scopes">> = {}) =>
-  fresh.ask("claim_scopes", { scopes, intent: `${as.name}'s`, ...more }, as);
-const wait = async (as: Actor, scopes: string[], more: Partial<Input<"claim_scopes">> = {}) =>
-  (await claim(as, scopes, { wait: true, ...more })).ticket ?? "";
-const release = (as: Actor, ...scopes: string[]) => fresh.ask("release_scopes", { scopes }, as);
 const grant = (ticket: string) => fresh.ask("grant_wait", { ticket, reason: "the release" }, lead);
 const refusedGrant = (ticket: string) => fresh.refusal("grant_wait", { ticket, reason: "the release" }, lead);
 const places = (capacity: number) => fresh.ask("set_scope_capacity", { scope: "slot:db", capacity }, fresh.root);
-const line = async () =>
-  (await fresh.ask("list_waits", {}, fresh.root)).map(({ agent_name, state }) => `${agent_name} ${state}`);
-const held = async () =>
-  (await fresh.ask("list_claims", {}, fresh.root)).map(({ scope, agent_name }) => `${scope} ${agent_name}`);
 
 describe("who makes way for an overruled line (R40)", () => {
   test("a task that holds several of the scopes loses its lease once", async () => {
@@ -50,7 +33,6 @@ describe("who makes way for an overruled line (R40)", () => {
     await places(2);
     await claim(ann, ["slot:db"]);
     await claim(cat, ["slot:db"]);
-    const dan = await fresh.worker("dan");
     await wait(dan, ["slot:db"]);
     const second = await wait(ben, ["slot:db"]);
     await release(ann, "slot:db");
@@ -76,7 +58,6 @@ describe("who makes way for an overruled line (R40)", () => {
     const second = await wait(cat, ["path:a"]);
     await release(ann, "path:a", "path:b");
     // Before ben by rank, and stopped by the offer alone.
-    const dan = await fresh.worker("dan");
     await wait(dan, ["path:b"], { priority: 4 });
     expect(await line()).toEqual(["dan waiting", "ben offered", "cat waiting"]);
     fresh.time.pass(1000);

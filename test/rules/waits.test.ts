@@ -1,41 +1,14 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { type Actor, byKey, FreshStore, type Input } from "../support/fresh-store.js";
+import { type Actor, byKey } from "../support/fresh-store.js";
+import { type LineScene, lineScene } from "../support/line-scene.js";
 
-let fresh: FreshStore;
-let ann: Actor;
-let ben: Actor;
-let cat: Actor;
-let dan: Actor;
+let { fresh, ann, ben, cat, dan, lead, claim, refused, wait, release, ticket, accept, line, held } = {} as LineScene;
 beforeEach(async () => {
-  fresh = await FreshStore.open();
-  ann = await fresh.worker("ann");
-  ben = await fresh.worker("ben");
-  cat = await fresh.worker("cat");
-  dan = await fresh.worker("dan");
+  ({ fresh, ann, ben, cat, dan, lead, claim, refused, wait, release, ticket, accept, line, held } = await lineScene());
 });
 
-const claim = (as: Actor, scopes: string[], more: Partial<Input<"claim_scopes">> = {}) =>
-  fresh.ask("claim_scopes", { scopes, intent: `${as.name}'s`, ...more }, as);
-const wait = async (as: Actor, scopes: string[], more: Partial<Input<"claim_scopes">> = {}) => {
-  const { status, body } = await fresh.answer(
-    "claim_scopes",
-    { scopes, intent: `${as.name}'s`, wait: true, ...more },
-    as,
-  );
-  expect(status).toBe(202);
-  return body.ticket ?? "";
-};
-const refused = (as: Actor, scopes: string[], more: Partial<Input<"claim_scopes">> = {}) =>
-  fresh.refusal("claim_scopes", { scopes, intent: `${as.name}'s`, ...more }, as);
-const release = (as: Actor, ...scopes: string[]) => fresh.ask("release_scopes", { scopes }, as);
-const ticket = (id: string, as: Actor) => fresh.ask("get_wait", { ticket: id }, as);
-const accept = (id: string, as: Actor) => fresh.ask("accept_wait", { ticket: id }, as);
-const line = async (more: Input<"list_waits"> = {}) =>
-  (await fresh.ask("list_waits", more, fresh.root)).map(({ agent_name, state }) => `${agent_name} ${state}`);
 const events = async (...types: string[]) =>
   (await fresh.ask("list_events", { types }, fresh.root)).map(({ type }) => type);
-const held = async () =>
-  (await fresh.ask("list_claims", {}, fresh.root)).map(({ scope, agent_name }) => `${scope} ${agent_name}`);
 
 describe("waiting in line (R35, R36)", () => {
   test("who waits gets a ticket, is offered what becomes free, and has it when it accepts", async () => {
@@ -236,7 +209,6 @@ describe("waiting in line (R35, R36)", () => {
 
 describe("overruling the line (R40)", () => {
   test("a coordinator gives a waiter its scopes, with a reason; who had them is told", async () => {
-    const lead = await fresh.worker("lead", "coordinator");
     const { id } = await fresh.task({ scopes: ["path:a/task"] });
     await fresh.claim(id, cat);
     await claim(ann, ["path:a/1"]);
