@@ -49,6 +49,19 @@ describe("dibs run", () => {
     expect(await ben.json(["session", "list"])).toEqual([]);
   });
 
+  test("makes one poller the writer of an external source, whatever project it is of; the next has a higher fence (R43)", async () => {
+    const { ann, ben } = await freshStore();
+    await ben.json(["project", "add", "other"]);
+    const poller = ann.start(run("source:tracker", ...LONG));
+    await poller.until("stderr", /running/);
+    const second = await ben.run(["run", "--project", "other", ...run("source:tracker", "echo", "never").slice(1)]);
+    expect(second).toMatchObject({ exit: 4, stdout: "" });
+    poller.signal("SIGINT");
+    expect((await poller.finished).exit).toBe(130);
+    const next = await ben.run(run("source:tracker", "sh", "-c", "echo $DIBS_FENCE"));
+    expect(next).toMatchObject({ exit: 0, stdout: "2\n" });
+  });
+
   test("gives one fence only where one counter is meant", async () => {
     const { ann } = await freshStore();
     const both = ["run", "--scope", "src", "--scope", "port:3000", "--intent", "x", "--"];
