@@ -7,7 +7,7 @@ import { nearTo, type Wanted } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
 import { withoutFreePlaces } from "./scope-places.js";
 import type { ScopeClaimRow } from "./scope-rows.js";
-import type { WaitedName, WaitRow } from "./wait-rows.js";
+import type { WaitedName, WaitRow, WaitVerbs } from "./wait-rows.js";
 
 /** For whom something is asked, and from where in line: its ticket, if it has one, and what rank it has or would get. */
 export interface InLine extends Asker {
@@ -62,7 +62,7 @@ export async function ticketsNear(looking: Looking, wanted: readonly Wanted[], a
 
 /** Tickets that may want what overlaps any of the names, each once, those before others first; ended ones too. */
 export async function waitsNear(
-  { tx }: Looking,
+  { tx }: { readonly tx: { readonly waits: Pick<WaitVerbs, "nearAny"> } },
   names: readonly Pick<WaitedName, "namespace" | "key">[],
 ): Promise<WaitRow[]> {
   const found = new Map<number, WaitRow>();

@@ -113,7 +113,7 @@ export function waitVerbs(db: Db): WaitVerbs {
   };
 }
 
-function near(db: Db): Pick<WaitVerbs, "near" | "nearAny"> {
+function near(db: Db): Pick<WaitVerbs, "nearAny"> {
   const { textsOf } = db.dialect;
   const tickets = (asked: string, params: readonly SqlValue[]) =>
     db.all<WaitRow>(`${WAIT} WHERE w.seq IN (${asked}) ORDER BY w.rank, w.seq`, ...params);
@@ -125,7 +125,6 @@ function near(db: Db): Pick<WaitVerbs, "near" | "nearAny"> {
       [namespace, JSON.stringify(at), namespace, from, below],
     );
   return {
-    near: one,
     nearAny: (namespace, all) =>
       all.length === 1 ? one(namespace, all[0] as Near) : tickets(any, nearAny(namespace, all)),
   };
