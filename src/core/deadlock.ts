@@ -2,7 +2,7 @@ import { DibsError } from "../contract/errors.js";
 import type { Context } from "./context.js";
 import { ahead } from "./in-line.js";
 import { isBefore, isOffered } from "./line-order.js";
-import { asHolder, askerOf, hardInTheWay, type InLine, ticketsNear, wantedBy } from "./line-tickets.js";
+import { asHolder, askerOf, hardInTheWay, type InLine, requestOf, ticketsNear, wantedBy } from "./line-tickets.js";
 import { lookingOnce } from "./looking-once.js";
 import type { Conflict } from "./scope-conflicts.js";
 import type { Wanted } from "./scope-names.js";
@@ -28,7 +28,7 @@ export async function refuseDeadlock(
   for (const other of behind.sessions)
     for (const each of [other, ...(await mayWaitFor(looking, other))]) waiting.add(each);
   const edgesOf = async (wait: WaitRow) => [
-    ...(await hardInTheWay(looking, wantedBy(wait), askerOf(wait))),
+    ...(await hardInTheWay(looking, [requestOf(wait)])),
     ...(await ahead(looking, wantedBy(wait), askerOf(wait))),
     ...(behind.edges.get(wait.seq) ?? []),
   ];
@@ -60,7 +60,7 @@ async function behindIt(
     agent_name: agent.name,
     holder_session: session?.id ?? "",
   };
-  const met = (await ticketsNear(context, wanted, asker)).filter(
+  const met = (await ticketsNear(context, [{ wanted, asker }])).filter(
     ({ wait }) => !isBefore(wait, asker) && !isOffered(wait, nowMs) && !passing.has(wait.session_id ?? ""),
   );
   const edges = new Map(

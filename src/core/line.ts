@@ -105,7 +105,7 @@ export async function offerIfFree(tx: Tx, wait: WaitRow): Promise<boolean> {
   if (await isFrozenInLine(tx, wait)) return false;
   const looking = { tx, nowMs: tx.nowMs, workspaceId: wait.workspace_id };
   const [wanted, asker] = [wantedBy(wait), askerOf(wait)];
-  const held = await heldInTheWay(looking, wanted, asker);
+  const held = await heldInTheWay(looking, [{ wanted, asker }]);
   if ((await withoutFreePlaces(looking, held)).length > 0) return false;
   const both = [...held, ...(await ahead(looking, wanted, asker))];
   if ((await withoutFreePlaces(looking, both)).length > 0) return false;

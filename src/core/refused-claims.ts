@@ -45,7 +45,7 @@ export class RefusedClaims {
     await tx.notes.remember(minute, "", "", nowMs);
     await record(context, "scope.refused", await about(context, input), {
       code: refused.code,
-      scopes: between.scopes,
+      scopes: between.scopes.map((scope) => ({ scope })),
       holders: between.holders.slice(0, NAMED_MAX).map(named),
       holders_count: between.holders.length,
       count: 1 + (this.#unsaid.get(name) ?? 0),

@@ -18,7 +18,7 @@ describe("refused claims in the log (R51)", () => {
         task_id: null,
         data: {
           code: "scope_conflict",
-          scopes: ["path:src/a"],
+          scopes: [{ scope: "path:src/a" }],
           holders: [{ claim_id: held?.id, scope: "path:src", agent_name: "ann" }],
           holders_count: 1,
           count: 1,
@@ -34,9 +34,9 @@ describe("refused claims in the log (R51)", () => {
     await refused(ben, ["path:b"]);
     await refused(cat, ["path:a"]);
     expect((await events()).map(({ actor, data }) => [actor?.agent_name, data.scopes, data.count])).toEqual([
-      ["ben", ["path:a"], 1],
-      ["ben", ["path:b"], 1],
-      ["cat", ["path:a"], 1],
+      ["ben", [{ scope: "path:a" }], 1],
+      ["ben", [{ scope: "path:b" }], 1],
+      ["cat", [{ scope: "path:a" }], 1],
     ]);
     fresh.time.pass(60_000);
     await refused(ben, ["path:a"]);
@@ -51,8 +51,11 @@ describe("refused claims in the log (R51)", () => {
     await wait(ann, ["path:b"]);
     await refused(ben, ["path:a"], { wait: true });
     expect(await events()).toMatchObject([
-      { task_id: task.id, data: { code: "scope_conflict", scopes: ["path:a"] } },
-      { task_id: null, data: { code: "would_deadlock", scopes: ["path:a"], holders: [{ agent_name: "ann" }] } },
+      { task_id: task.id, data: { code: "scope_conflict", scopes: [{ scope: "path:a" }] } },
+      {
+        task_id: null,
+        data: { code: "would_deadlock", scopes: [{ scope: "path:a" }], holders: [{ agent_name: "ann" }] },
+      },
     ]);
   });
 
