@@ -184,7 +184,7 @@ export interface PassedOver {
 /** What a renewal changes. */
 export type ScopeRenewal = Pick<
   StoredScopeClaim,
-  "mode" | "nested" | "hops" | "intent" | "lease_seconds" | "lease_until"
+  "mode" | "nested" | "hops" | "intent" | "fence" | "lease_seconds" | "lease_until"
 >;
 
 /** Part of the leases' port (R44): what is written is core's; the store checks in the statement what must still hold. */
