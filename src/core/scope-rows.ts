@@ -161,7 +161,7 @@ export interface ScopeVerbs {
   park(
     taskSeqs: readonly number[],
     holderSeq: number,
-    at: { readonly nowMs: number; readonly untilMs: number },
+    at: { readonly nowMs: number; readonly untilMs: number; readonly patienceMs: number },
   ): Awaitable<boolean>;
   /** Wakes what sleeps because of claims that the task had. */
   unparkBehind(taskId: string): Awaitable<number>;
