@@ -39,7 +39,14 @@ function soonest(conflicts: readonly Conflict[]): number | null {
 
 async function enter(context: Context, asked: Claiming, { priority, mark, conflicts }: Waiting): Promise<string> {
   const { row, wanted, project, intent, leaseSeconds } = asked;
-  const { waits_per_agent_max: limit } = context.settings;
+  const { waits_per_agent_max: limit, claims_per_agent_max: most } = context.settings;
+  // It would be offered what nobody lets it take, and keep it from others.
+  if (wanted.length > most)
+    throw new DibsError(
+      "limit_exceeded",
+      `${wanted.length} scopes are more than an agent may hold at once: claims_per_agent_max allows ${most}.`,
+      { setting: "claims_per_agent_max", limit: most },
+    );
   await context.tx.scopes.alone(context.workspaceId);
   // The same may have been asked on another node until the lock was had.
   const before = await ticketOf(context, mark);

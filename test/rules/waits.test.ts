@@ -193,6 +193,14 @@ describe("waiting in line (R35, R36)", () => {
     });
   });
 
+  test("nobody waits for more than it may ever hold", async () => {
+    await fresh.ask("update_workspace", { claims_per_agent_max: 2 }, fresh.root);
+    await claim(ann, ["path:a"]);
+    const three = ["path:a/1", "path:a/2", "path:a/3"];
+    expect(await refused(ben, three, { wait: true })).toMatchObject({ setting: "claims_per_agent_max", limit: 2 });
+    await wait(ben, three.slice(1));
+  });
+
   test("for a task: the ticket lives by its lease, and what it gets ends with it", async () => {
     const { id } = await fresh.task();
     await fresh.claim(id, ben);
