@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import { invalidInput } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
-import { requireReason } from "./claiming.js";
 import type { Context, Handler } from "./context.js";
 import { newId } from "./ids.js";
 import { projectOf } from "./projects.js";
+import { requireReason } from "./required-reason.js";
 import type { ProjectRow } from "./rows.js";
 import { isLive } from "./scope-conflicts.js";
 import { nearTo, wantedOf } from "./scope-names.js";

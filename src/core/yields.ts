@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import { DibsError, invalidInput } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
-import { requireReason } from "./claiming.js";
 import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
 import { newId } from "./ids.js";
@@ -9,6 +8,7 @@ import { rankOf } from "./line-order.js";
 import { requireNamed } from "./named.js";
 import { noticesOf } from "./notices.js";
 import { titled } from "./quoted.js";
+import { requireReason } from "./required-reason.js";
 import { isLive, scopeConflict } from "./scope-conflicts.js";
 import { tryClaim } from "./scope-granting.js";
 import { endScopes, scopeEvent } from "./scope-leases.js";
