@@ -17,6 +17,8 @@ const WITHOUT_REASON: Without = {
   fail_task: (at) => ({ task_id: at.taskId }),
   force_release_task: (at) => ({ task_id: at.taskId }),
   retry_task: (at) => ({ task_id: at.taskId }),
+  delete_task: (at) => ({ task_id: at.blockerId, force: true }),
+  delete_agent: (at) => ({ agent_id: at.ann.id, force: true }),
   prune_unlanded: () => ({ branches: [], force: true }),
 };
 const asking = operationList.filter(({ errors }) => (errors as readonly string[]).includes("reason_required"));
@@ -27,12 +29,14 @@ async function scene() {
   const [ann, ben] = [await fresh.worker("ann", "admin"), await fresh.worker("ben", "admin")];
   const task = await fresh.task();
   await fresh.claim(task.id, ann);
+  const blocker = await fresh.task();
+  await fresh.task({ depends_on: [blocker.id] });
   const { claims } = await fresh.ask("claim_scopes", { scopes: ["path:src"], intent: "a" }, ann);
   const claimId = claims?.[0]?.id ?? "";
   const queued = await fresh.ask("claim_scopes", { scopes: ["path:src"], intent: "b", wait: true }, ben);
   const asked = await fresh.ask("request_yield", { claim_id: claimId, reason: "mine is urgent" }, ben);
   const ticket = "ticket" in queued ? (queued.ticket ?? "") : "";
-  return { fresh, ann, ben, taskId: task.id, claimId, ticket, yieldId: asked.id };
+  return { fresh, ann, ben, taskId: task.id, blockerId: blocker.id, claimId, ticket, yieldId: asked.id };
 }
 
 test("every operation that asks for a reason is known here", () => {
@@ -53,3 +57,24 @@ test.each(Object.keys(WITHOUT_REASON) as OperationName[])(
     expect(await at.fresh.ask("list_events", { limit: 1000 }, at.fresh.root)).toEqual(before);
   },
 );
+
+test("an agent deleted by force: its events, those of what it held and its sessions' notices say why (R46, R50, R54)", async () => {
+  const { fresh, ann, ben } = await scene();
+  await fresh.ask("delete_agent", { agent_id: ann.id, force: true, reason: "its machine is gone" }, fresh.root);
+  const types = ["agent.deleted", "task.released", "scope.released"];
+  const events = await fresh.ask("list_events", { types, limit: 1000 }, ben);
+  expect(events.map(({ type, data }) => [type, data.reason])).toEqual([
+    ["scope.released", "admin deleted the agent ann: its machine is gone"],
+    ["task.released", "admin deleted the agent ann: its machine is gone"],
+    ["agent.deleted", "its machine is gone"],
+  ]);
+});
+
+test("a task deleted by force: the event says why (R46)", async () => {
+  const { fresh, blockerId, ben } = await scene();
+  await fresh.ask("delete_task", { task_id: blockerId, force: true, reason: "the plan was changed" }, ben);
+  const events = await fresh.ask("list_events", { types: ["task.updated"], limit: 1000 }, ben);
+  expect(events.map(({ data }) => data)).toContainEqual(
+    expect.objectContaining({ deleted: true, reason: "the plan was changed" }),
+  );
+});
