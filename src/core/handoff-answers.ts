@@ -23,6 +23,7 @@ import { scopeClaimView } from "./scope-view.js";
 import { holdingOf } from "./task-scopes.js";
 import { taskState } from "./task-state.js";
 import { iso } from "./task-view.js";
+import { refusedBeside, unlandedBeside } from "./unlanded-beside.js";
 import { leaseOf } from "./work.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
@@ -188,7 +189,7 @@ async function refuseOverlaps(
     }
   }
   const inTheWay = await withoutFreePlaces(context, conflicts);
-  if (inTheWay.length > 0) throw scopeConflict(context, inTheWay, null);
+  if (inTheWay.length > 0) throw await refusedBeside(context, named, scopeConflict(context, inTheWay, null));
   return { own, dead: around.flatMap((each) => each.dead) };
 }
 
@@ -206,10 +207,13 @@ async function settle(context: Context, handoff: HandoffRow, granted: Granted): 
 
 async function answer(context: Context, id: string, task: TaskRow | null, claimId: string | null): Promise<Reply> {
   const [claim] = claimId === null ? [] : await context.tx.scopes.byIds(context.workspaceId, [claimId]);
+  const names = task?.scoped === 1 ? await context.tx.scopes.ofTask(task) : claim ? [claim] : [];
+  const unlanded = await unlandedBeside(context, names);
   const body = {
     ...handoffView(await handoffOf(context, id), context.nowMs),
     task: task && (await viewOf(context, task)),
     claim: claim ? scopeClaimView(claim, context.nowMs) : null,
+    ...(unlanded.length > 0 ? { unlanded } : {}),
     notices: await noticesOf(context),
   };
   return { body };
