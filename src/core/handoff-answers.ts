@@ -120,7 +120,7 @@ async function takeTask(context: Context, handoff: HandoffRow, row: TaskRow, lea
   await settle(context, handoff, { lease_id: after.lease_id ?? "", fence: after.fence, session: after.holder_session });
   const to = { lease_id: after.lease_id, fence: after.fence, agent_id: after.holder_agent };
   const data = { ...leaseOf(row), to: { ...to, session_id: after.holder_session }, attempt: after.attempts };
-  await handoffEvent(context.tx, "accepted", handoff, data, await asHolder(context));
+  await handoffEvent(context.tx, "accepted", handoff, data, context);
   await notifyLost(
     context.tx,
     row,
@@ -147,13 +147,10 @@ async function takeClaim(
   await settle(context, handoff, { lease_id: after.id, fence: after.fence, session: session.id });
   const to = { lease_id: after.id, fence: after.fence, agent_id: session.agent_id, session_id: session.id };
   const was = { mode: row.mode, fence: row.fence, agent_id: row.holder_agent, session_id: row.holder_session };
-  await handoffEvent(context.tx, "accepted", handoff, { ...was, to }, await asHolder(context));
+  await handoffEvent(context.tx, "accepted", handoff, { ...was, to }, context);
   await tellLost(context.tx, row, "transferred", `${context.agent.name} accepted ${row.scope}: you hold it no more.`);
   return answer(context, handoff.id, null, after.id);
 }
-
-/** An implicit session may have been opened by this very call. */
-const asHolder = async (context: Context) => ({ agent: context.agent, session: await context.holder() });
 
 async function withWanted(context: Context, rows: readonly ScopeClaimRow[], projectId: string) {
   const project = (await context.project(projectId)) as ProjectRow;

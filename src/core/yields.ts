@@ -9,10 +9,8 @@ import { requireNamed } from "./named.js";
 import { noticesOf } from "./notices.js";
 import { projectOf } from "./projects.js";
 import { titled } from "./quoted.js";
-
 import { requireReason } from "./required-reason.js";
 import { isLive, isProven, scopeConflict } from "./scope-conflicts.js";
-
 import { tryClaim } from "./scope-granting.js";
 import { endScopes, scopeEvent } from "./scope-leases.js";
 import { scopeOf, type Wanted } from "./scope-names.js";
