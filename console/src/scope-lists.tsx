@@ -29,7 +29,7 @@ export function UnlandedList({ snapshot }: { snapshot: Snapshot }) {
     id: work.id,
     head: work.branch,
     scopes: work.scopes,
-    who: work.agent_name,
+    who: work.agent_deleted ? `${work.agent_name} (deleted)` : work.agent_name,
     since: work.declared_at,
     intent: work.intent,
   }));

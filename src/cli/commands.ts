@@ -159,7 +159,7 @@ export const commands: readonly CommandRow[] = [
     words: "task delete",
     operation: "delete_task",
     positionals: ["task_id"],
-    examples: [`dibs task delete ${ID}`, `dibs task delete ${ID} --force`],
+    examples: [`dibs task delete ${ID}`, `dibs task delete ${ID} --force --reason "the plan was changed"`],
   },
   ...dependencyCommands,
   {
@@ -212,7 +212,12 @@ export const commands: readonly CommandRow[] = [
     ...agent,
     examples: [`dibs agent update ${ID} --role coordinator`],
   },
-  { words: "agent delete", operation: "delete_agent", ...agent, examples: [`dibs agent delete ${ID} --force`] },
+  {
+    words: "agent delete",
+    operation: "delete_agent",
+    ...agent,
+    examples: [`dibs agent delete ${ID}`, `dibs agent delete ${ID} --force --reason "its machine is gone"`],
+  },
   {
     words: "agent rotate",
     operation: "rotate_agent_key",

@@ -5,7 +5,7 @@ import type { Plan } from "../contract/plan.js";
 import { connect } from "./connect.js";
 import { readGiven } from "./given-file.js";
 import type { Output } from "./output.js";
-import { progressWords } from "./plan-card.js";
+import { progressWords, widthWords } from "./plan-card.js";
 import { PlanFile } from "./plan-file.js";
 import { shown } from "./shown-text.js";
 
@@ -48,7 +48,7 @@ function summaryOf(plan: Plan, created: number): string[] {
     created === 0 ? "nothing new: it is there already" : `${created} ${created === 1 ? "step" : "steps"} created`;
   return [
     `Plan ${shown(plan.slug)}: ${made}.`,
-    `  ${progressWords(plan.progress).join(", ")}; the longest chain has ${plan.critical_path.length}, at most ${plan.widest_front} run at once.`,
+    `  ${progressWords(plan.progress).join(", ")}; the longest chain has ${plan.critical_path.length}, at once run ${widthWords(plan)}.`,
     `  next: dibs plan show ${shown(plan.slug)} · dibs task claim --plan ${shown(plan.slug)}`,
   ];
 }

@@ -51,7 +51,7 @@ export function progressWords(progress: Progress): string[] {
 }
 
 function boundLines(
-  { critical_path: path, widest_front: front }: Plan,
+  { critical_path: path, progress, ...plan }: Plan,
   name: (id: string) => string,
 ): [string, string][] {
   if (path.length === 0) return [];
@@ -66,6 +66,14 @@ function boundLines(
   const chain = `${path.length} ${path.length === 1 ? "step" : "steps"}: ${ends.join(" → ")}`;
   return [
     ["longest chain", shown(chain)],
-    ["at once      ", `${front} at most`],
+    ["at once      ", `${widthWords(plan)}; of ${progress.claimable} claimable now ${plan.claimable_at_once}`],
   ];
+}
+
+/** How many steps run at once, at the widest place of what is left. */
+export function widthWords({
+  widest_front: front,
+  widest_front_with_scopes: scoped,
+}: Pick<Plan, "widest_front" | "widest_front_with_scopes">): string {
+  return front === scoped ? `${front} at most` : `${scoped} with their scopes, ${front} at most without`;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { AGENT_NAME, AGENT_NAME_RULE } from "./agent-name.js";
-import { cursor, id, limit, visibleText, whole } from "./fields.js";
+import { cursor, id, limit, reason, visibleText, whole } from "./fields.js";
 import { defineOperation, ROLES } from "./operation.js";
 
 export const agent = z.object({
@@ -99,10 +99,15 @@ export const agentOperations = {
   delete_agent: defineOperation({
     name: "delete_agent",
     summary:
-      "Delete an agent; with `force` what it holds is revoked in the same transaction. What was assigned to it and is not closed is anybody's.",
+      "Delete an agent; with `force`, and a reason, what it holds is revoked in the same transaction. What was assigned to it and is not closed is anybody's.",
     method: "DELETE",
     path: "/v1/agents/:agent_id",
-    input: () => z.strictObject({ ...byAgent, force: z.boolean().optional() }),
+    input: () =>
+      z.strictObject({
+        ...byAgent,
+        force: z.boolean().optional().describe("true: also one that holds something; needs `reason`."),
+        reason: reason.optional(),
+      }),
     output: () =>
       z.object({
         deleted: z.literal(true),
@@ -110,7 +115,7 @@ export const agentOperations = {
         tasks_released: z.number(),
         tasks_unassigned: z.number().describe("Tasks that only it could have claimed."),
       }),
-    errors: ["not_found", "agent_has_claims"],
+    errors: ["not_found", "agent_has_claims", "reason_required"],
     role: "admin",
     effect: "write",
   }),

@@ -76,7 +76,7 @@ export const ERRORS = {
   invalid_scope: row(400, usage, false, "A scope is wrong; `segment` says where, and its text what is allowed.", () =>
     z.object({ scope: z.string(), segment: z.string() }),
   ),
-  reason_required: row(400, usage, false, "A forced action needs a reason.", () => z.object({ fields: fields() })),
+  reason_required: row(400, usage, false, "It needs a reason.", () => z.object({ fields: fields() })),
   unauthorized: row(401, auth, false, "No key, or one that is unknown, expired or revoked."),
   forbidden: row(403, auth, false, "The key is good, but its role may not do this."),
   not_found: row(404, error, false, "No such thing in this workspace."),

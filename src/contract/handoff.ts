@@ -4,6 +4,7 @@ import { cursor, id, itsProject, leaseProof, leaseSeconds, limit, projectId, vis
 import { notices } from "./notice.js";
 import { defineOperation } from "./operation.js";
 import { byTask, task } from "./task.js";
+import { unlandedBeside } from "./unlanded.js";
 
 /** How long an offer stands where its giver doesn't say. */
 const OFFER_SECONDS = 300;
@@ -109,6 +110,7 @@ export const handoffOperations = {
       handoff.extend({
         task: task.nullable().describe("The task, if it is one."),
         claim: claimRow.nullable().describe("The claim, if it is a scope."),
+        unlanded: unlandedBeside.optional(),
         notices,
       }),
     errors: ["not_found", "handoff_taken", "lease_lost", "scope_conflict", "frozen", "limit_exceeded"],

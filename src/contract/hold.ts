@@ -30,7 +30,7 @@ export const holdOperations = {
   place_hold: defineOperation({
     name: "place_hold",
     summary:
-      "Freeze a scope or a project until a time: new claims of it are refused, who holds something already goes on.",
+      "Freeze a scope or a project until a time: new claims of it are refused, who holds something already goes on. Needs a reason.",
     method: "POST",
     path: "/v1/holds",
     input: () =>
@@ -38,7 +38,7 @@ export const holdOperations = {
         project_id: projectId.optional(),
         scope: oneScope.optional(),
         project: z.boolean().optional().describe("true: the whole project, tasks and scopes; instead of a scope."),
-        reason,
+        reason: reason.optional(),
         expires_at: time
           .optional()
           .describe("When it ends by itself, within 366 days; this or ttl_seconds is required."),
@@ -50,7 +50,7 @@ export const holdOperations = {
           .describe("Ids of agents that may claim nevertheless."),
       }),
     output: () => holdRow,
-    errors: ["not_found", "invalid_scope", "limit_exceeded"],
+    errors: ["not_found", "invalid_scope", "limit_exceeded", "reason_required"],
     role: "coordinator",
     effect: "write",
     status: 201,

@@ -17,6 +17,7 @@ export const notice = z.object({
     "wait.overruled",
     "yield.requested",
     "yield.answered",
+    "unlanded.offered",
     "unlanded.landed",
   ]),
   task_id: z.string().nullable(),

@@ -82,10 +82,20 @@ export const plan = planRow.extend({
     .describe(
       "Ids of the longest chain of steps that are still to be completed, first to last: no number of workers is quicker.",
     ),
+  claimable_at_once: z
+    .number()
+    .describe(
+      "How many of the claimable steps can be claimed beside each other and beside the plan's steps that are held: in hand-out order, each is counted whose scopes overlap none of those before it. At least so many, where patterns would have to be compared over 200,000 times.",
+    ),
   widest_front: z
     .number()
     .describe(
-      "Steps that can run at once at most, with a worker for each and steps of equal length: more workers than this are idle.",
+      "Steps that can run at once at most, with a worker for each and steps of equal length, whatever their scopes: more workers than this are idle.",
+    ),
+  widest_front_with_scopes: z
+    .number()
+    .describe(
+      "The same where steps whose scopes overlap run one after another, counted in hand-out order: so many workers have something to do.",
     ),
   steps: z.array(shownStep).describe("In the order in which they were written."),
 });

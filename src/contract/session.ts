@@ -14,7 +14,7 @@ export const session = z.object({
   state: z.enum(["open", "ended", "expired"]),
   implicit: z.boolean().describe("Opened by a call that named no session; never dies of silence."),
   parent_session_id: z.string().nullable().describe("The session whose end is also this one's."),
-  share_with_children: z.boolean().describe("Its children may write what it holds."),
+  share_with_children: z.boolean().describe("Its children may write its tasks, and claim names within what it holds."),
   client: z.string().nullable(),
   harness_id: z.string().nullable(),
   host: z.string().nullable(),
@@ -58,7 +58,10 @@ export const sessionOperations = {
             "From the answer that opened the session, or resumed it last: resumes it under a new harness_id, once.",
           ),
         parent_session_id: id("a session of yours that this one works for, and ends with").optional(),
-        share_with_children: z.boolean().optional().describe("Let this session's children write what it holds."),
+        share_with_children: z
+          .boolean()
+          .optional()
+          .describe("Let this session's children write its tasks, and claim names within what it holds."),
         project_id: projectId.optional(),
         host: text(255).optional(),
         cwd: text(4096).optional(),

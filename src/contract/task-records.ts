@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { VERDICT } from "./evidence.js";
-import { cursor, id, limit, projectId, text, visibleText } from "./fields.js";
+import { cursor, id, limit, projectId, reason, text, visibleText } from "./fields.js";
 import { defineOperation } from "./operation.js";
 import { byTask, newTask, TASK_STATUS, task, taskChanges } from "./task.js";
 
@@ -148,16 +148,21 @@ export const taskRecordOperations = {
   }),
   delete_task: defineOperation({
     name: "delete_task",
-    summary: "Delete a task that nobody holds; one that others depend on only with `force`, which frees them.",
+    summary:
+      "Delete a task that nobody holds; one that others depend on only with `force` and a reason, which frees them.",
     method: "DELETE",
     path: "/v1/tasks/:task_id",
     input: () =>
       z.strictObject({
         ...byTask,
-        force: z.boolean().optional().describe("true: also when other tasks depend on it; they wait for it no more."),
+        force: z
+          .boolean()
+          .optional()
+          .describe("true: also when other tasks depend on it, which wait for it no more; needs `reason`."),
+        reason: reason.optional(),
       }),
     output: () => z.object({ deleted: z.literal(true), id: z.string() }),
-    errors: ["not_found", "task_claimed", "version_mismatch", "has_dependents"],
+    errors: ["not_found", "task_claimed", "version_mismatch", "has_dependents", "reason_required"],
     role: "worker",
     effect: "write",
   }),

@@ -16,6 +16,11 @@ export const unlandedRow = z.object({
   intent: z.string().nullable(),
   agent_id: z.string().describe("Its steward: who lands it, or hands it over."),
   agent_name: z.string(),
+  agent_deleted: z
+    .boolean()
+    .describe(
+      "Its steward was deleted: nobody looks after it until a coordinator has handed it to another, or somebody declares the branch again.",
+    ),
   hops: z.number().describe("How often it was handed over, at most 3 times; declaring it again doesn't reset that."),
   transfer_to_agent_id: z.string().nullable().describe("Who was asked to take it over and hasn't answered."),
   declared_at: z.string(),

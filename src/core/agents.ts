@@ -10,6 +10,7 @@ import { notifyLost } from "./leases.js";
 import { agentOf } from "./named.js";
 import { quoted } from "./quoted.js";
 import { unassignRecurrences } from "./recurrences.js";
+import { requireReason } from "./required-reason.js";
 import type { AgentRow } from "./rows.js";
 import { isLive } from "./scope-conflicts.js";
 import { tellLost } from "./scope-leases.js";
@@ -109,23 +110,25 @@ export const update_agent: Handler<Input<"update_agent">> = async (context, inpu
  */
 export const delete_agent: Handler<Input<"delete_agent">> = async (context, input) => {
   const row = await agentOf(context, input.agent_id);
+  if (input.force) requireReason(input.reason);
   const page = { limit: 1000, after: null };
   const claims = await context.tx.claims.list(context.workspaceId, { agentId: row.id }, context.nowMs, page);
   const names = await context.tx.scopes.list(context.workspaceId, { agentId: row.id }, context.nowMs, page);
   if (claims.length + names.length > 0 && !input.force) {
     throw new DibsError(
       "agent_has_claims",
-      `${row.name} holds ${claims.length} task(s) and ${names.length} scope(s); repeat with force to revoke them.`,
+      `${row.name} holds ${claims.length} task(s) and ${names.length} scope(s); repeat with force and a reason to revoke them.`,
       {
         claims: [
           ...claims.map((claim) => claimView(claim, context.nowMs)),
           ...names.map((claim) => scopeClaimView(claim, context.nowMs)),
         ],
-        next: ["Repeat with force: true.", "Wait until it has finished: GET /v1/claims?agent_id=…"],
+        next: ["Repeat with force: true and a reason.", "Wait until it has finished: GET /v1/claims?agent_id=…"],
       },
     );
   }
-  const released = await revokeAll(context, row, `${context.agent.name} deleted the agent ${row.name}`);
+  const because = input.reason === undefined ? "" : `: ${input.reason}`;
+  const released = await revokeAll(context, row, `${context.agent.name} deleted the agent ${row.name}${because}`);
   for (const session of await context.tx.sessions.openOf(row.id)) await endAlone(context, session, {});
   await endKeys(context, row.id, undefined, context.nowMs);
   const unassigned = await unassignAll(context, row.id);
@@ -133,7 +136,8 @@ export const delete_agent: Handler<Input<"delete_agent">> = async (context, inpu
   await unassignRecurrences(context, row.id);
   await context.tx.agents.update(row.id, { deleted_at: context.nowMs });
   const freed = { tasks_released: released, tasks_unassigned: unassigned };
-  await record(context, "agent.deleted", null, { agent_id: row.id, name: row.name, ...freed });
+  const { force: forced = false, reason = null } = input;
+  await record(context, "agent.deleted", null, { agent_id: row.id, name: row.name, forced, reason, ...freed });
   return { body: { deleted: true, id: row.id, ...freed } };
 };
 

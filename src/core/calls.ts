@@ -165,7 +165,7 @@ export class Calls {
     const identities = this.identities;
     const known = await identities.identify(tx, call.caller.identity, shared.mode);
     if (call.name !== "undo_grant") requireRole(operations[call.name], known);
-    const session = await this.#session(shared, call, known);
+    let session = await this.#session(shared, call, known);
     return {
       tx,
       nowMs: tx.nowMs,
@@ -173,7 +173,10 @@ export class Calls {
       settings: known.settings,
       agent: known.agent,
       role: known.role,
-      session,
+      // An implicit one that this very call opened is the caller's from then on: its events name it.
+      get session() {
+        return session;
+      },
       ifVersion: call.caller.ifVersion,
       due,
       heads,
@@ -184,7 +187,10 @@ export class Calls {
       project: (idOrKey) => identities.project(tx, known.agent.workspace_id, idOrKey),
       holds: () => this.#holds.live(tx, known.agent.workspace_id),
       noticeCount: (of) => this.#noticeCount(tx, of),
-      holder: async () => session ?? (await identities.openImplicit(tx, known.agent)),
+      holder: async () => {
+        session ??= await identities.openImplicit(tx, known.agent);
+        return session;
+      },
       woke: () => {
         effects.woke = true;
       },

@@ -15,6 +15,7 @@ import { planOf } from "./plan-named.js";
 import { projectOf } from "./projects.js";
 import { quoted } from "./quoted.js";
 import { heldByOther, refusalToClaim } from "./refusals.js";
+import { requireReason } from "./required-reason.js";
 import { QUEUE, type TaskRow } from "./rows.js";
 import { grantWithScopes, park, refuseMoved, takenFrom, wakeOwn } from "./task-scopes.js";
 import { queuePlace, taskState } from "./task-state.js";
@@ -153,11 +154,4 @@ async function takeOver(
   await notifyLost(context.tx, row, "revoked", `${context.agent.name} took over ${quoted(row)}: ${reason}`);
   const granted = await grantWithScopes(context, open, leaseSeconds);
   return answer(context, granted, [granted]);
-}
-
-/** Forced actions always need a reason (R46). */
-export function requireReason(reason: string | undefined): asserts reason is string {
-  if (reason !== undefined) return;
-  const message = "is required: say why, for the one who loses the task and for the history";
-  throw new DibsError("reason_required", `reason ${message}.`, { fields: [{ field: "reason", message }] });
 }

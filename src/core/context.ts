@@ -16,7 +16,7 @@ export interface Context {
   readonly agent: AgentRow;
   /** What the agent may do here; on the bare file the file's permission is the right (R45). */
   readonly role: Role;
-  /** The session the call names, or the agent's implicit one if it has one open; null else. */
+  /** The session the call names, or the agent's implicit one if it has one open; null else, until `holder` opens it. */
   readonly session: SessionRow | null;
   /** The version the record must still have. */
   readonly ifVersion: number | undefined;

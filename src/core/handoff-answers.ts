@@ -23,6 +23,7 @@ import { scopeClaimView } from "./scope-view.js";
 import { holdingOf } from "./task-scopes.js";
 import { taskState } from "./task-state.js";
 import { iso } from "./task-view.js";
+import { refusedBeside, unlandedBeside } from "./unlanded-beside.js";
 import { leaseOf } from "./work.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
@@ -119,7 +120,7 @@ async function takeTask(context: Context, handoff: HandoffRow, row: TaskRow, lea
   await settle(context, handoff, { lease_id: after.lease_id ?? "", fence: after.fence, session: after.holder_session });
   const to = { lease_id: after.lease_id, fence: after.fence, agent_id: after.holder_agent };
   const data = { ...leaseOf(row), to: { ...to, session_id: after.holder_session }, attempt: after.attempts };
-  await handoffEvent(context.tx, "accepted", handoff, data, await asHolder(context));
+  await handoffEvent(context.tx, "accepted", handoff, data, context);
   await notifyLost(
     context.tx,
     row,
@@ -146,13 +147,10 @@ async function takeClaim(
   await settle(context, handoff, { lease_id: after.id, fence: after.fence, session: session.id });
   const to = { lease_id: after.id, fence: after.fence, agent_id: session.agent_id, session_id: session.id };
   const was = { mode: row.mode, fence: row.fence, agent_id: row.holder_agent, session_id: row.holder_session };
-  await handoffEvent(context.tx, "accepted", handoff, { ...was, to }, await asHolder(context));
+  await handoffEvent(context.tx, "accepted", handoff, { ...was, to }, context);
   await tellLost(context.tx, row, "transferred", `${context.agent.name} accepted ${row.scope}: you hold it no more.`);
   return answer(context, handoff.id, null, after.id);
 }
-
-/** An implicit session may have been opened by this very call. */
-const asHolder = async (context: Context) => ({ agent: context.agent, session: await context.holder() });
 
 async function withWanted(context: Context, rows: readonly ScopeClaimRow[], projectId: string) {
   const project = (await context.project(projectId)) as ProjectRow;
@@ -188,7 +186,7 @@ async function refuseOverlaps(
     }
   }
   const inTheWay = await withoutFreePlaces(context, conflicts);
-  if (inTheWay.length > 0) throw scopeConflict(context, inTheWay, null);
+  if (inTheWay.length > 0) throw await refusedBeside(context, named, scopeConflict(context, inTheWay, null));
   return { own, dead: around.flatMap((each) => each.dead) };
 }
 
@@ -206,10 +204,13 @@ async function settle(context: Context, handoff: HandoffRow, granted: Granted): 
 
 async function answer(context: Context, id: string, task: TaskRow | null, claimId: string | null): Promise<Reply> {
   const [claim] = claimId === null ? [] : await context.tx.scopes.byIds(context.workspaceId, [claimId]);
+  const names = task?.scoped === 1 ? await context.tx.scopes.ofTask(task) : claim ? [claim] : [];
+  const unlanded = await unlandedBeside(context, names);
   const body = {
     ...handoffView(await handoffOf(context, id), context.nowMs),
     task: task && (await viewOf(context, task)),
     claim: claim ? scopeClaimView(claim, context.nowMs) : null,
+    ...(unlanded.length > 0 ? { unlanded } : {}),
     notices: await noticesOf(context),
   };
   return { body };

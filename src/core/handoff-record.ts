@@ -92,7 +92,7 @@ export async function tell(
 export async function endOffer(tx: Tx, row: HandoffRow, end: HandoffEnd): Promise<void> {
   if (!(await tx.handoffs.end(row, end)))
     throw new StoreConflict(`Handoff ${row.id} was read as offered but had ended.`);
-  await tx.notes.dropNotices(await receivers(tx, row), "handoff.offered", row.id);
+  await tx.notes.dropNotices(await receivers(tx, row), "handoff.offered", { field: "handoff_id", id: row.id });
 }
 
 /** Records offers that the clock ended, with their own time or before (R12). Changes nothing that a reader could see. */

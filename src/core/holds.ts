@@ -10,6 +10,7 @@ import { holdView } from "./hold-view.js";
 import { newId } from "./ids.js";
 import { agentOf } from "./named.js";
 import { projectOf } from "./projects.js";
+import { requireReason } from "./required-reason.js";
 import type { ProjectRow } from "./rows.js";
 import { namespaceOf, scopeOf } from "./scope-names.js";
 import type { Tx } from "./store.js";
@@ -23,6 +24,8 @@ const LONGEST_MS = 31_622_400_000;
 
 /** New claims are refused from now on; who holds something already goes on (R41). */
 export const place_hold: Handler<Input<"place_hold">> = async (context, input) => {
+  const { reason } = input;
+  requireReason(reason);
   const project = await projectOf(context, input.project_id);
   const frozen = frozenPart(context, input, project);
   const expiresAtMs = endOf(context, input);
@@ -38,7 +41,7 @@ export const place_hold: Handler<Input<"place_hold">> = async (context, input) =
     id: newId(context.nowMs),
     workspace_id: context.workspaceId,
     project_id: project.id,
-    reason: input.reason,
+    reason,
     allow: JSON.stringify(allowed),
     placed_by: context.agent.id,
     placed_at: context.nowMs,
@@ -48,7 +51,6 @@ export const place_hold: Handler<Input<"place_hold">> = async (context, input) =
   };
   await context.tx.holds.insert(row);
   await freezeLine(context.tx, row);
-  const { reason } = row;
   await record(
     context,
     "hold.placed",

@@ -78,7 +78,7 @@ export async function grant(context: Context, row: TaskRow, leaseSeconds: number
   context.tx.tasks.keep(after);
   const { lease_id, fence, attempts: attempt } = becomes;
   const data = { lease_id, fence, lease_seconds: leaseSeconds, attempt };
-  await record({ ...context, session }, "task.claimed", after, data);
+  await record(context, "task.claimed", after, data);
   return after;
 }
 

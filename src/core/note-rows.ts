@@ -35,3 +35,9 @@ export interface NoticeRow {
   message: string;
   data: string;
 }
+
+/** What a notice is about, as its data has it. */
+export interface NoticeSubject {
+  readonly field: "handoff_id" | "unlanded_id";
+  readonly id: string;
+}

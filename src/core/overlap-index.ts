@@ -1,5 +1,5 @@
 import type { ScopeKey } from "../contract/scope.js";
-import { ancestorKeys, isPattern } from "./scope-keys.js";
+import { ancestorKeys, indexKey, isPattern } from "./scope-keys.js";
 import { overlap } from "./scope-overlap.js";
 
 interface Keyed {
@@ -7,42 +7,55 @@ interface Keyed {
   readonly key: ScopeKey;
 }
 
-interface Entry<T> extends Keyed {
+interface Entry<T> {
+  readonly key: ScopeKey;
   readonly item: T;
 }
 
 /**
  * Which of many names a name overlaps, without trying each: a thousand wanted against a ticket of a thousand are a million
- * pairs, and took seconds. Literals overlap along their ancestors; patterns are tried one by one.
+ * pairs, and took seconds. Names are kept as a store keeps them (scope-keys.ts); only where a pattern is met is it tried.
  */
 export class OverlapIndex<T> {
-  readonly #all: Entry<T>[] = [];
-  readonly #patterns: Entry<T>[] = [];
-  readonly #at = new Map<string, T[]>();
-  readonly #under = new Map<string, T[]>();
+  /** How often a pattern was tried so far: what remains slow where all begin with a wildcard. */
+  tried = 0;
+  readonly #keyed: (item: T) => Keyed;
+  readonly #at = new Map<string, Entry<T>[]>();
+  readonly #under = new Map<string, Entry<T>[]>();
 
   constructor(items: Iterable<T>, keyed: (item: T) => Keyed) {
-    for (const item of items) {
-      const { namespace, key } = keyed(item);
-      const entry = { namespace, key, item };
-      this.#all.push(entry);
-      if (isPattern(entry.key)) {
-        this.#patterns.push(entry);
-        continue;
-      }
-      put(this.#at, place(entry.namespace, entry.key), item);
-      for (const above of ancestorKeys(entry.key))
-        if (above !== entry.key) put(this.#under, place(entry.namespace, above), item);
-    }
+    this.#keyed = keyed;
+    for (const item of items) this.add(item);
+  }
+
+  add(item: T): void {
+    const { namespace, key } = this.#keyed(item);
+    const entry = { key, item };
+    const at = indexKey(key);
+    put(this.#at, place(namespace, at), entry);
+    for (const above of ancestorKeys(at)) if (above !== at) put(this.#under, place(namespace, above), entry);
   }
 
   /** In no order. */
-  overlapping({ namespace, key }: Keyed): T[] {
-    const tried = (entries: readonly Entry<T>[]) =>
-      entries.filter((each) => each.namespace === namespace && overlap(each.key, key)).map(({ item }) => item);
-    if (isPattern(key)) return tried(this.#all);
-    const found = ancestorKeys(key).flatMap((above) => this.#at.get(place(namespace, above)) ?? []);
-    return [...found, ...(this.#under.get(place(namespace, key)) ?? []), ...tried(this.#patterns)];
+  overlapping(keyed: Keyed): T[] {
+    return [...this.met(keyed)];
+  }
+
+  /** The same one by one, for who needs only the first. */
+  *met({ namespace, key }: Keyed): Generator<T> {
+    const at = indexKey(key);
+    for (const above of ancestorKeys(at)) yield* this.#among(this.#at.get(place(namespace, above)), key);
+    yield* this.#among(this.#under.get(place(namespace, at)), key);
+  }
+
+  /** Literals that the index finds do overlap. */
+  *#among(entries: readonly Entry<T>[] = [], key: ScopeKey): Generator<T> {
+    const wild = isPattern(key);
+    for (const entry of entries) {
+      const literal = !wild && !isPattern(entry.key);
+      if (!literal) this.tried += 1;
+      if (literal || overlap(entry.key, key)) yield entry.item;
+    }
   }
 }
 

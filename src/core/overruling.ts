@@ -1,12 +1,12 @@
 import type { z } from "zod";
 import type { Operations } from "../contract/operations.js";
-import { requireReason } from "./claiming.js";
 import type { Context, Handler } from "./context.js";
 import { refuseFrozenNames } from "./frozen.js";
 import { grouped } from "./grouped.js";
 import { lineEvent, withdrawOffer } from "./line.js";
 import { isOffered, isWaiting } from "./line-order.js";
 import { hardInTheWay, requestOf, wantedBy } from "./line-tickets.js";
+import { requireReason } from "./required-reason.js";
 import { type Conflict, scopeConflict } from "./scope-conflicts.js";
 import { tryClaim } from "./scope-granting.js";
 import { revokeScopes } from "./scope-leases.js";

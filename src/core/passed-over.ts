@@ -1,3 +1,4 @@
+import { SKIPPED_COUNTED } from "../contract/task-work.js";
 import type { Context } from "./context.js";
 import { behindHold, isBehindHold } from "./hold-rows.js";
 import { holdView } from "./hold-view.js";
@@ -14,7 +15,6 @@ import type { QueueFilter } from "./verbs.js";
 import { markOf, NOT_OFFERED } from "./waits.js";
 
 const SKIPPED_SHOWN = 10;
-const SKIPPED_COUNTED = 1_000;
 
 /** What came first and was passed over because it is frozen, or its scopes aren't free (R16, R41). */
 export async function skippedBy(context: Context, filter: QueueFilter, before: TaskRow | undefined) {

@@ -30,8 +30,8 @@ function inOrder(seqs: readonly number[], edges: readonly Edge[]): number[] {
 export interface Bounds {
   /** The longest chain, first to last; the earlier written where several are equally long. */
   readonly criticalPath: readonly number[];
-  /** Tasks at once at most, when each starts as soon as it can and all take equally long. */
-  readonly widestFront: number;
+  /** Tasks that are under way together, when each starts as soon as it can and all take equally long. */
+  readonly fronts: readonly (readonly number[])[];
 }
 
 /** What bounds the rest of a plan, whose tasks are the ones still to be done. Linear in tasks and edges, without recursion. */
@@ -46,7 +46,7 @@ export function boundsOf(seqs: readonly number[], edges: readonly Edge[]): Bound
   }
   const depth = new Map<number, number>();
   const longest = new Map<number, number>();
-  const fronts: number[] = [];
+  const fronts: number[][] = [];
   let last: number | undefined;
   for (const seq of inOrder(seqs, edges)) {
     let at = 0;
@@ -57,15 +57,14 @@ export function boundsOf(seqs: readonly number[], edges: readonly Edge[]): Bound
       longest.set(seq, blocker);
     }
     depth.set(seq, at);
-    fronts[at] = (fronts[at] ?? 0) + 1;
+    const front = fronts[at];
+    if (front) front.push(seq);
+    else fronts[at] = [seq];
     if (last === undefined || at > (depth.get(last) as number)) last = seq;
   }
   const criticalPath: number[] = [];
   for (let seq = last; seq !== undefined; seq = longest.get(seq)) criticalPath.push(seq);
-  return {
-    criticalPath: criticalPath.reverse(),
-    widestFront: fronts.reduce((most, front) => Math.max(most, front), 0),
-  };
+  return { criticalPath: criticalPath.reverse(), fronts };
 }
 
 /** A cycle among the tasks, if there is one: each waits for the next, the last is the first again. */

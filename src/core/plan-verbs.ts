@@ -24,7 +24,7 @@ export interface StepRow {
 export type NodeRow = StateColumns &
   Pick<
     TaskRow,
-    "seq" | "id" | "project_id" | "content" | "scopes" | "holder_agent" | "requires_verdict" | "verdict"
+    "seq" | "id" | "project_id" | "content" | "priority" | "scopes" | "holder_agent" | "requires_verdict" | "verdict"
   > & {
     readonly key: string | null;
     readonly in_plan: number;

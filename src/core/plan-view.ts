@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Operations } from "../contract/operations.js";
 import type { Plan } from "../contract/plan.js";
+import { heldAtOnce, PATTERNS_TRIED_MAX, touchingOf } from "./at-once.js";
 import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
 import { verdictOf } from "./evidence.js";
@@ -9,7 +10,7 @@ import { grouped } from "./grouped.js";
 import { headsOf } from "./head-reports.js";
 import { type Heads, isStale } from "./heads.js";
 import { dot, mermaid } from "./plan-drawing.js";
-import { boundsOf, type Edge } from "./plan-graph.js";
+import { type Bounds, boundsOf, type Edge } from "./plan-graph.js";
 import { planOf } from "./plan-named.js";
 import type { NodeRow, PlanRow } from "./plan-verbs.js";
 import { projectOf } from "./projects.js";
@@ -48,6 +49,34 @@ async function drawn(context: Context, plan: PlanRow): Promise<Drawn> {
 }
 
 const isOpen = (status: string) => status === "open" || status === "claimed" || status === "delegated";
+
+/** How many can run at once: now, and at the widest place of what is left, without their scopes and with them (R27). */
+async function widthsOf(
+  context: Context,
+  { bySeq, frozen }: Drawn,
+  open: readonly NodeRow[],
+  fronts: Bounds["fronts"],
+) {
+  const touching = await touchingOf(context, open);
+  const states = open.map((node) => ({ node, state: taskState(node, context.nowMs, frozen.has(node.seq)) }));
+  const nodesOf = (among: typeof states) => among.map(({ node }) => node);
+  const ready = nodesOf(states.filter(({ state }) => state.ready));
+  const held = nodesOf(states.filter(({ state }) => state.held));
+  const tries = { left: PATTERNS_TRIED_MAX };
+  let [widest, widestWithScopes] = [0, 0];
+  for (const front of fronts) {
+    widest = Math.max(widest, front.length);
+    // What isn't wider without them isn't with them.
+    if (front.length <= widestWithScopes) continue;
+    const nodes = front.flatMap((seq) => bySeq.get(seq) ?? []);
+    widestWithScopes = Math.max(widestWithScopes, heldAtOnce(touching, nodes, [], tries));
+  }
+  return {
+    claimable_at_once: heldAtOnce(touching, ready, held),
+    widest_front: widest,
+    widest_front_with_scopes: widestWithScopes,
+  };
+}
 
 function progressOf({ nodes, stalled, frozen }: Drawn, nowMs: number): Plan["progress"] {
   const counts = {
@@ -115,7 +144,7 @@ export async function planView(context: Context, plan: PlanRow): Promise<Plan> {
   const { nodes, edges, bySeq } = drawing;
   const inPlan = nodes.filter((node) => node.in_plan === 1);
   const open = inPlan.filter((node) => isOpen(taskState(node, nowMs).status));
-  const { criticalPath, widestFront } = boundsOf(
+  const { criticalPath, fronts } = boundsOf(
     open.map(({ seq }) => seq),
     edges,
   );
@@ -124,7 +153,7 @@ export async function planView(context: Context, plan: PlanRow): Promise<Plan> {
   return {
     ...rowView(plan, drawing, nowMs),
     critical_path: criticalPath.flatMap(idOf),
-    widest_front: widestFront,
+    ...(await widthsOf(context, drawing, open, fronts)),
     steps: inPlan.map((node) => ({
       ...nodeView(node, drawing, nowMs),
       waits_for: (waits.get(node.seq) ?? []).flatMap(({ blocker_seq }) => idOf(blocker_seq)),

@@ -20,13 +20,14 @@ export function hasPlaces({ kind, key }: Scope): boolean {
 export async function withoutFreePlaces(looking: Looking, conflicts: readonly Conflict[]): Promise<Conflict[]> {
   const taking = conflicts.filter((conflict) => takesPlace(conflict));
   if (taking.length === 0) return [...conflicts];
-  const capacities = new Map<string, number>();
-  for (const { namespace, key, capacity } of await looking.tx.scopes.capacities(taking.map(({ wanted }) => at(wanted))))
-    capacities.set(`${namespace} ${key}`, capacity);
+  const capacities = await capacitiesOf(
+    looking,
+    taking.map(({ wanted }) => wanted),
+  );
   const free = new Set<Conflict>();
   const full = new Map<Conflict, string>();
   for (const [wanted, holders] of grouped(taking, (conflict) => conflict.wanted)) {
-    const capacity = capacities.get(`${wanted.namespace} ${wanted.scope.key}`) ?? 1;
+    const capacity = capacities.get(placeOf(wanted)) ?? 1;
     const isFree = placesTaken(holders.map(({ holder }) => holder)) < capacity;
     for (const each of holders) {
       if (isFree) free.add(each);
@@ -51,7 +52,17 @@ export function mayHavePlaces({ kind, key }: Wanted["scope"]): boolean {
   return SCOPE_KINDS.get(kind.name)?.shape !== "tree" && !isPattern(key);
 }
 
-const at = ({ namespace, scope }: Wanted) => ({ namespace, key: scope.key });
+/** How many places the names have, by `placeOf`; those that aren't in it have one. */
+export async function capacitiesOf(
+  { tx }: Pick<Looking, "tx">,
+  wanted: readonly Wanted[],
+): Promise<ReadonlyMap<string, number>> {
+  if (wanted.length === 0) return new Map();
+  const rows = await tx.scopes.capacities(wanted.map(({ namespace, scope }) => ({ namespace, key: scope.key })));
+  return new Map(rows.map(({ namespace, key, capacity }) => [`${namespace} ${key}`, capacity]));
+}
+
+export const placeOf = ({ namespace, scope }: Wanted) => `${namespace} ${scope.key}`;
 
 /** A session that holds a name by itself and for tasks holds it once for each task: what it has by itself shares a place. */
 export function placesTaken(holders: readonly Pick<ScopeClaimRow, "task_id" | "holder_session">[]): number {

@@ -9,6 +9,7 @@ import type { SessionRow } from "./rows.js";
 import { carryParents, isLive, keepAlive, newSession, sessionEnded } from "./session-life.js";
 import type { SessionChange } from "./session-verbs.js";
 import { ownSession, sessionEvent, shown } from "./sessions.js";
+import { tellOffersOfUnlanded } from "./unlanded-offers.js";
 
 type Input = z.output<Operations["open_session"]["input"]>;
 
@@ -36,6 +37,7 @@ async function openNew(context: Context, input: Input, parent: SessionRow | null
   await carryParents(tx, row);
   const family = parent ? { parent_session_id: parent.id } : {};
   await tellOffers(context, row.id);
+  await tellOffersOfUnlanded(context, row.id);
   await sessionEvent(context, "session.started", row, { client: row.client, ...family });
   const opened = await ownSession(context, row.id);
   return { body: { ...(await shown(context, opened)), resumed: false, resume_token: token } };

@@ -20,6 +20,7 @@ import { endReservation } from "./passed-over.js";
 import { projectOf } from "./projects.js";
 import { quoted } from "./quoted.js";
 import { heldByOther } from "./refusals.js";
+import { requireReason } from "./required-reason.js";
 import { mayRequire } from "./required-verdict.js";
 import { type ProjectRow, type TaskRow, withChange } from "./rows.js";
 import { changeHeld, declaredOf, refuseTaken, writeDeclared } from "./task-scopes.js";
@@ -212,6 +213,7 @@ async function projectTo(context: Context, row: TaskRow, named: string): Promise
 
 export const delete_task: Handler<Input<"delete_task">> = async (context, input) => {
   const row = await taskOf(context, input.task_id);
+  if (input.force) requireReason(input.reason);
   if (taskState(row, context.nowMs).held) throw await heldByOther(context, row);
   await mayChange(context, row);
   requireVersion(context, row);
@@ -220,6 +222,7 @@ export const delete_task: Handler<Input<"delete_task">> = async (context, input)
   if (refused) await freeDependents(context, row);
   await endReservation(context.tx, row);
   await context.tx.tasks.remove(row);
-  await record(context, "task.updated", row, { deleted: true, content: row.content });
+  const reason = input.reason === undefined ? {} : { reason: input.reason };
+  await record(context, "task.updated", row, { deleted: true, content: row.content, ...reason });
   return { body: { deleted: true, id: row.id } };
 };

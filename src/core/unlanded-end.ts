@@ -1,16 +1,17 @@
 import type { z } from "zod";
 import { invalidInput } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
-import { requireReason } from "./claiming.js";
 import type { Context, Handler } from "./context.js";
 import { newId } from "./ids.js";
 import { projectOf } from "./projects.js";
+import { requireReason } from "./required-reason.js";
 import type { ProjectRow } from "./rows.js";
 import { isLive } from "./scope-conflicts.js";
 import { nearTo, wantedOf } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
 import type { ScopeClaimRow } from "./scope-rows.js";
 import { changed, tell, unlandedOf } from "./unlanded.js";
+import { dropOffer } from "./unlanded-offers.js";
 import type { UnlandedRow } from "./unlanded-rows.js";
 import { hasEnded, unlandedView } from "./unlanded-view.js";
 
@@ -23,6 +24,7 @@ export const land_unlanded: Handler<Input<"land_unlanded">> = async (context, in
   const { how = null, commit = null } = input;
   await tell(context, "unlanded.landed", row, { scopes: JSON.parse(row.scopes), how, commit });
   await tellSteward(context, row);
+  await dropOffer(context, row);
   return changed(context, row, { ended_at: context.nowMs, ended_how: "landed", offered_to: null });
 };
 
@@ -76,6 +78,7 @@ export const prune_unlanded: Handler<Input<"prune_unlanded">> = async (context, 
     if (named.has(row.branch)) continue;
     const reason = input.reason === undefined ? {} : { reason: input.reason };
     await tell(context, "unlanded.pruned", row, reason);
+    await dropOffer(context, row);
     const { body } = await changed(context, row, { ended_at: context.nowMs, ended_how: "pruned", offered_to: null });
     pruned.push(body);
   }

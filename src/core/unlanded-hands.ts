@@ -6,6 +6,7 @@ import { roleAtLeast } from "./identity.js";
 import { agentOf } from "./named.js";
 import { iso } from "./task-view.js";
 import { changed, tell, unlandedOf } from "./unlanded.js";
+import { dropOffer, tellOffer } from "./unlanded-offers.js";
 import type { UnlandedRow } from "./unlanded-rows.js";
 import { hasEnded, unlandedView } from "./unlanded-view.js";
 
@@ -33,13 +34,20 @@ export const transfer_unlanded: Handler<Input<"transfer_unlanded">> = async (con
     throw notYours(row, "Handing it over is its steward's, or a coordinator's.");
   const to = await agentOf(context, input.to_agent_id);
   if (to.id === row.agent_id) throw invalidInput("to_agent_id", `is ${to.name}, who looks after it already`);
+  const rest =
+    row.agent_deleted === 1
+      ? "whoever works on it declares it again: declare_unlanded"
+      : `${row.agent_name} has to land it, or let it end`;
   if (row.hops >= HOPS_MAX)
-    throw new DibsError(
-      "limit_exceeded",
-      `${row.branch} was handed over ${row.hops} times already: ${row.agent_name} has to land it, or let it end.`,
-      { setting: "unlanded_hops", limit: HOPS_MAX },
-    );
-  if (row.offered_to !== to.id) await tell(context, "unlanded.offered", row, { to_agent_id: to.id, to: to.name });
+    throw new DibsError("limit_exceeded", `${row.branch} was handed over ${row.hops} times already: ${rest}.`, {
+      setting: "unlanded_hops",
+      limit: HOPS_MAX,
+    });
+  if (row.offered_to !== to.id) {
+    await tell(context, "unlanded.offered", row, { to_agent_id: to.id, to: to.name });
+    await dropOffer(context, row);
+    await tellOffer(context, row, to.id);
+  }
   return changed(context, row, { offered_to: to.id });
 };
 
@@ -51,6 +59,7 @@ export const accept_unlanded: Handler<Input<"accept_unlanded">> = async (context
   if (row.offered_to !== agent.id) throw notYours(row, `${agent.name} was not asked to take it over.`);
   const hops = row.hops + 1;
   await tell(context, "unlanded.transferred", row, { from_agent_id: row.agent_id, from: row.agent_name, hops });
+  await dropOffer(context, row);
   const session_id = context.session?.id ?? null;
   return changed(context, row, { agent_id: agent.id, session_id, hops, offered_to: null });
 };
@@ -63,6 +72,7 @@ export const decline_unlanded: Handler<Input<"decline_unlanded">> = async (conte
   if (row.offered_to === null) return { body: unlandedView(row, context.nowMs) };
   const data = { to_agent_id: row.offered_to, ...(input.reason === undefined ? {} : { reason: input.reason }) };
   await tell(context, "unlanded.declined", row, data);
+  await dropOffer(context, row);
   return changed(context, row, { offered_to: null });
 };
 

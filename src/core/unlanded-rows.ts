@@ -26,6 +26,8 @@ export interface StoredUnlanded {
 
 export interface UnlandedRow extends StoredUnlanded {
   readonly agent_name: string;
+  /** 1 when the steward was deleted. */
+  readonly agent_deleted: number;
 }
 
 export interface UnlandedScope {
@@ -42,6 +44,8 @@ export interface UnlandedFilter {
   readonly projectId?: string;
   readonly branch?: string;
   readonly agentId?: string;
+  /** Whom it is offered to. */
+  readonly offeredTo?: string;
   readonly seqs?: readonly number[];
   readonly ended: boolean;
   readonly nowMs: number;

@@ -18,6 +18,7 @@ export function unlandedView(row: UnlandedRow, nowMs: number): Unlanded {
     intent: row.intent,
     agent_id: row.agent_id,
     agent_name: row.agent_name,
+    agent_deleted: row.agent_deleted === 1,
     hops: row.hops,
     transfer_to_agent_id: endedAt === null ? row.offered_to : null,
     declared_at: iso(row.declared_at),

@@ -10,6 +10,7 @@ import { projectOf } from "./projects.js";
 import { indexKey } from "./scope-keys.js";
 import { namespaceOf, scopeOf, type Wanted, wantedOf } from "./scope-names.js";
 import { overlappingUnlanded } from "./unlanded-beside.js";
+import { dropOffer } from "./unlanded-offers.js";
 import type { StoredUnlanded, UnlandedChange, UnlandedFilter, UnlandedRow } from "./unlanded-rows.js";
 import { hasEnded, unlandedView } from "./unlanded-view.js";
 
@@ -38,18 +39,22 @@ export function tell(
 export async function changed(context: Context, row: UnlandedRow, change: UnlandedChange): Promise<Reply> {
   await context.tx.unlanded.change(row.seq, change);
   const after = { ...row, ...change };
-  const agent_name =
-    after.agent_id === row.agent_id ? row.agent_name : after.agent_id === context.agent.id ? context.agent.name : "";
-  return { body: unlandedView({ ...after, agent_name }, context.nowMs) };
+  // Whoever becomes its steward does so by a call of its own.
+  const steward = after.agent_id === row.agent_id ? {} : { agent_name: context.agent.name, agent_deleted: 0 };
+  return { body: unlandedView({ ...after, ...steward }, context.nowMs) };
 }
 
-/** Declared again, it is about these scopes, for another 14 days; its hops stay what they are (R42). */
+/**
+ * Declared again, it is about these scopes, for another 14 days; its hops stay what they are (R42). What has ended, or whose
+ * steward was deleted, is looked after by who declares it.
+ */
 export const declare_unlanded: Handler<Input<"declare_unlanded">> = async (context, input) => {
   const project = await projectOf(context, input.project_id);
   const wanted = wantedOf(context, input.scopes, project, "shared");
   const scopes = wanted.map(({ scope }) => scope.text);
   const before = await context.tx.unlanded.ofBranch(project.id, input.branch);
-  if (before && !hasEnded(before, context.nowMs) && before.agent_id !== context.agent.id)
+  const kept = before && !hasEnded(before, context.nowMs) && before.agent_deleted === 0;
+  if (kept && before.agent_id !== context.agent.id)
     throw new DibsError(
       "already_exists",
       `${before.agent_name} looks after ${input.branch} (${before.id}); it can hand it over to you: transfer_unlanded.`,
@@ -67,8 +72,8 @@ export const declare_unlanded: Handler<Input<"declare_unlanded">> = async (conte
   };
   const { intent } = said;
   if (before) {
-    const live = !hasEnded(before, context.nowMs);
-    const reply = await changed(context, before, { ...said, offered_to: live ? before.offered_to : null });
+    if (!kept) await dropOffer(context, before);
+    const reply = await changed(context, before, { ...said, offered_to: kept ? before.offered_to : null });
     await putScopes(context, before.seq, wanted);
     await tell(context, "unlanded.declared", before, { scopes, intent, again: true });
     return reply;
@@ -85,7 +90,7 @@ export const declare_unlanded: Handler<Input<"declare_unlanded">> = async (conte
   const seq = await context.tx.unlanded.insert(row);
   await putScopes(context, seq, wanted);
   await tell(context, "unlanded.declared", row, { scopes, intent });
-  return { body: unlandedView({ ...row, seq, agent_name: context.agent.name }, context.nowMs) };
+  return { body: unlandedView({ ...row, seq, agent_name: context.agent.name, agent_deleted: 0 }, context.nowMs) };
 };
 
 async function putScopes(context: Context, seq: number, wanted: readonly Wanted[]): Promise<void> {

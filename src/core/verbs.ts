@@ -1,5 +1,5 @@
 import type { Settings } from "../contract/workspace.js";
-import type { CommentRow, LinkRow, NoticeRow } from "./note-rows.js";
+import type { CommentRow, LinkRow, NoticeRow, NoticeSubject } from "./note-rows.js";
 import type {
   AgentRow,
   ClaimRecord,
@@ -268,8 +268,7 @@ export interface NoteVerbs {
   notices(sessionId: string, limit: number): Awaitable<NoticeRow[]>;
   /** Counted up to 100. */
   noticeCount(sessionId: string): Awaitable<number>;
-  /** Of that type about that handoff, to whichever session. */
-  dropNotices(sessionIds: readonly string[], type: string, handoffId: string): Awaitable<void>;
+  dropNotices(sessionIds: readonly string[], type: string, about: NoticeSubject): Awaitable<void>;
   ackNotices(sessionId: string, ids: readonly string[]): Awaitable<number>;
   /** The first answer to an idempotency key, if it is young enough. */
   remembered(scope: string, sinceMs: number): Awaitable<Remembered | undefined>;

@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import { DibsError, invalidInput } from "../contract/errors.js";
 import type { Operations } from "../contract/operations.js";
-import { requireReason } from "./claiming.js";
 import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
 import { newId } from "./ids.js";
@@ -10,6 +9,7 @@ import { requireNamed } from "./named.js";
 import { noticesOf } from "./notices.js";
 import { projectOf } from "./projects.js";
 import { titled } from "./quoted.js";
+import { requireReason } from "./required-reason.js";
 import { isLive, isProven, scopeConflict } from "./scope-conflicts.js";
 import { tryClaim } from "./scope-granting.js";
 import { endScopes, scopeEvent } from "./scope-leases.js";

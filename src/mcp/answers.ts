@@ -30,21 +30,25 @@ const cancelWords = (task: Row) =>
     ? ` It is asked to be cancelled${task.cancel_reason ? ` (${quote(task.cancel_reason)})` : ""}: stop, then release_task.`
     : "";
 
-export function showClaimed(body: { readonly task?: Row | null }, look: Look): Shown {
+export function showClaimed(
+  body: { readonly task?: Row | null; readonly unlanded?: readonly Row[] },
+  look: Look,
+): Shown {
   const task = body.task ?? null;
   if (task === null) {
     const says = "Nothing to claim now. wait_seconds waits for work; list_tasks shows what there is.";
     return { data: { task: null }, says };
   }
   const next = "heartbeat_task before it ends, complete_task when done.";
-  const says = `Claimed task ${task.id} ${quote(task.content)}: ${leaseWords(task)}. ${next}${cancelWords(task)}`;
-  return { data: { task: view(task, VIEWS.claimed, look.textLimit) }, says };
+  const { unlanded = [] } = body;
+  const says = `Claimed task ${task.id} ${quote(task.content)}: ${leaseWords(task)}. ${next}${cancelWords(task)}${unlandedWords(unlanded)}`;
+  return { data: { task: view(task, VIEWS.claimed, look.textLimit), ...unlandedRows(unlanded, look) }, says };
 }
 
 /** What was handed over: a task, or a scope. */
 export function showAccepted(body: Row, look: Look): Shown {
   const claim = body.claim as Row | null;
-  return claim === null ? showClaimed(body as never, look) : showScopes({ claims: [claim] }, look);
+  return claim === null ? showClaimed(body as never, look) : showScopes({ ...body, claims: [claim] }, look);
 }
 
 export function showKept(task: Row, look: Look): Shown {
@@ -128,6 +132,11 @@ function unlandedWords(unlanded: readonly Row[]): string {
   return ` Not landed yet, and overlapping: ${named.join(", ")}${more}.`;
 }
 
+function unlandedRows(unlanded: readonly Row[], look: Look): View {
+  if (unlanded.length === 0) return {};
+  return { unlanded: unlanded.slice(0, UNLANDED_SHOWN).map((row) => view(row, VIEWS.unlanded, look.textLimit)) };
+}
+
 export function showScopes(
   body: Row & { readonly claims: readonly Row[]; readonly unlanded?: readonly Row[] },
   look: Look,
@@ -140,9 +149,8 @@ export function showScopes(
   const named = claims.map((row) => `${quote(row.scope)} (fence ${row.fence})`).join(", ");
   const left = seconds(Math.min(...claims.map((row) => Number(row.remaining_ms))));
   const says = `You hold ${named}: ${left} s left. session {"action":"heartbeat"} keeps them, release_scopes gives them back.${unlandedWords(unlanded)}`;
-  const beside = unlanded.slice(0, UNLANDED_SHOWN).map((row) => view(row, VIEWS.unlanded, look.textLimit));
-  const data = { claims: claims.map((row) => view(row, VIEWS.scope, look.textLimit)) };
-  return { data: beside.length > 0 ? { ...data, unlanded: beside } : data, says };
+  const rows = claims.map((row) => view(row, VIEWS.scope, look.textLimit));
+  return { data: { claims: rows, ...unlandedRows(unlanded, look) }, says };
 }
 
 export function showYield(body: Row): Shown {

@@ -64,6 +64,8 @@ test("a plan of 10,000 steps is made, shown and drawn, each in seconds", { timeo
   const many = Array.from({ length: 10_000 }, (_, at) => ({
     key: key(at),
     content: `step ${at}`,
+    // Two of a row's steps touch each file.
+    scopes: [`path:src/row${Math.floor(at / 100)}/f${at % 50}.ts`, { scope: "path:docs", mode: "shared" as const }],
     depends_on: at < 100 ? [] : [key(at - 100), key(at - 100 - (at % 100 === 0 ? 0 : 1))],
   }));
   const timed = async <T>(work: Promise<T>): Promise<{ value: T; tookMs: number }> => {
@@ -71,7 +73,8 @@ test("a plan of 10,000 steps is made, shown and drawn, each in seconds", { timeo
     return { value: await work, tookMs: performance.now() - startedAt };
   };
   const made = await timed(fresh.ask("create_plan", { slug: "big", steps: many }, fresh.root));
-  expect(made.value).toMatchObject({ steps_created: 10_000, widest_front: 100, progress: { claimable: 100 } });
+  expect(made.value).toMatchObject({ steps_created: 10_000, progress: { claimable: 100 } });
+  expect(made.value).toMatchObject({ claimable_at_once: 50, widest_front: 100, widest_front_with_scopes: 50 });
   expect(made.value.critical_path).toHaveLength(100);
   const again = await timed(fresh.ask("create_plan", { slug: "big", steps: many }, fresh.root));
   expect(again.value.steps_created).toBe(0);

@@ -6,7 +6,7 @@ async function withAnn() {
   const [ann, ben] = [await fresh.worker("ann"), await fresh.worker("ben")];
   const forAnn = (content: string, fields: object = {}) =>
     fresh.task({ content, assigned_to_agent_id: ann.id, ...fields });
-  const remove = () => fresh.ask("delete_agent", { agent_id: ann.id, force: true }, fresh.root);
+  const remove = () => fresh.ask("delete_agent", { agent_id: ann.id, force: true, reason: "gone" }, fresh.root);
   return { fresh, ann, ben, forAnn, remove };
 }
 

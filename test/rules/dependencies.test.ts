@@ -188,7 +188,7 @@ describe("a blocker that will never be completed (R23, C42)", () => {
     const z = await task("Z", y);
     const refused = await fresh.refusal("delete_task", { task_id: y }, fresh.root);
     expect(refused).toMatchObject({ code: "has_dependents", dependents: [{ id: z, content: "Z", status: "open" }] });
-    await fresh.ask("delete_task", { task_id: y, force: true }, fresh.root);
+    await fresh.ask("delete_task", { task_id: y, force: true, reason: "gone" }, fresh.root);
     expect(await shown(z)).toEqual({ status: "open", ready: true, stalled: false, depends_on: [], blocked_by: [] });
     expect(await events(z, "task.ready")).toEqual([{ data: { blocker_id: y, deleted: true }, by: "admin" }]);
     expect((await fresh.next(ben))?.id).toBe(z);

@@ -55,7 +55,6 @@ describe("a hold (R41)", () => {
     ["two ends", { scope: "path:x", expires_at: "2100-01-01T00:00:00Z", ttl_seconds: 1 }, "expires_at"],
     ["an end that has passed", { scope: "path:x", expires_at: "2001-01-01T00:00:00Z" }, "expires_at"],
     ["an end in a thousand years", { scope: "path:x", expires_at: "3001-01-01T00:00:00Z" }, "expires_at"],
-    ["no reason", { scope: "path:x", reason: undefined }, "reason"],
   ])("is refused with %s", async (_what, input, field) => {
     const refused = await fresh.refusal("place_hold", { reason: "x", ttl_seconds: 60, ...withTimes(input) }, cleo);
     expect(refused).toMatchObject({ code: "invalid_input", fields: [{ field }] });

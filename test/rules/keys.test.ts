@@ -137,7 +137,7 @@ describe("the first admin's key", () => {
     await restartWith(fresh, KEY);
     expect(await works(fresh, KEY)).toBe(200);
     const boss = await fresh.agent("boss", "admin", { ...fresh.root, caller: byKey(KEY) });
-    await fresh.ask("delete_agent", { agent_id: agentId, force: true }, boss);
+    await fresh.ask("delete_agent", { agent_id: agentId, force: true, reason: "gone" }, boss);
     expect(await works(fresh, KEY)).toBe(401);
     await restartWith(fresh, KEY);
     expect(await fresh.ask("get_me", {}, byKey(KEY))).toMatchObject({ role: "admin" });
@@ -145,7 +145,7 @@ describe("the first admin's key", () => {
 
   test("is an admin's, though somebody named admin used the bare file before", async () => {
     const fresh = await FreshStore.open();
-    await fresh.ask("delete_agent", { agent_id: fresh.root.id, force: true }, fresh.root);
+    await fresh.ask("delete_agent", { agent_id: fresh.root.id, force: true, reason: "gone" }, fresh.root);
     await fresh.task({}, { ...fresh.root, caller: { identity: { kind: "file", agent: "Admin" } } });
     const { key } = await restartWith(fresh);
     expect(await fresh.ask("get_me", {}, byKey(key ?? ""))).toMatchObject({ role: "admin" });
@@ -212,7 +212,7 @@ describe("agents that are renamed or deleted while they hold work (C27)", () => 
     const ann = await fresh.worker("ann");
     const { id } = await fresh.task();
     const { lease_id } = await fresh.claim(id, ann);
-    const deleted = await fresh.ask("delete_agent", { agent_id: ann.id, force: true }, fresh.root);
+    const deleted = await fresh.ask("delete_agent", { agent_id: ann.id, force: true, reason: "gone" }, fresh.root);
     expect(deleted).toEqual({ deleted: true, id: ann.id, tasks_released: 1, tasks_unassigned: 0 });
     expect(await fresh.read(id)).toMatchObject({ status: "open", ready: true, lapsed: false });
     expect(await works(fresh, keyOf(ann))).toBe(401);

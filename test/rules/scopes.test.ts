@@ -220,7 +220,7 @@ describe("the end of a session or an agent (R9, R10, R48)", () => {
     await claim(ann, ["path:src"]);
     const refusal = await fresh.refusal("delete_agent", { agent_id: ann.id }, fresh.root);
     expect(refusal).toMatchObject({ code: "agent_has_claims", claims: [{ scope: "path:src" }] });
-    await fresh.ask("delete_agent", { agent_id: ann.id, force: true }, fresh.root);
+    await fresh.ask("delete_agent", { agent_id: ann.id, force: true, reason: "gone" }, fresh.root);
     expect(await held()).toEqual([]);
     await claim(ben, ["path:src"]);
     const [, past] = await fresh.ask("list_scope_history", { scope: "path:src/a" }, ben);

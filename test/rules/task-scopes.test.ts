@@ -110,6 +110,17 @@ describe("a task whose scopes aren't free", () => {
     expect(await next(cat)).toMatchObject({ task: { id: second.id }, skipped: [], skipped_count: 0 });
   });
 
+  test("is counted up to 1,000 others, of which ten are shown", async () => {
+    await fresh.ask("claim_scopes", { scopes: ["path:src"], intent: "x" }, ann);
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, nth) => ({ content: `${nth}`, scopes: ["path:src"] }));
+    await fresh.ask("create_tasks", { tasks: many(999) }, fresh.root);
+    const first = await next(ben);
+    expect([first.skipped.length, first.skipped_count]).toEqual([10, 999]);
+    await fresh.ask("create_tasks", { tasks: many(2) }, fresh.root);
+    expect((await next(ben)).skipped_count).toBe(1_000);
+  });
+
   test("is refused by id with every holder in the way, last of all causes; `why` agrees", async () => {
     const { id } = await task("wide", ["path:src", "port:1"]);
     await claimScopes(ann, ["path:src/a"]);

@@ -43,7 +43,7 @@ describe("a waiting claim wakes within a second of what it can take (R21)", () =
     ],
     [
       "the deletion of the holder",
-      ({ fresh, ben }) => fresh.ask("delete_agent", { agent_id: ben.id, force: true }, fresh.root),
+      ({ fresh, ben }) => fresh.ask("delete_agent", { agent_id: ben.id, force: true, reason: "gone" }, fresh.root),
     ],
     [
       "a revocation that releases",
@@ -95,7 +95,7 @@ describe("a waiting claim wakes within a second of what it can take (R21)", () =
       "a blocker that is deleted",
       async ({ fresh, ben, id }) => {
         await fresh.ask("cancel_task", { task_id: id }, ben);
-        await fresh.ask("delete_task", { task_id: id, force: true }, fresh.root);
+        await fresh.ask("delete_task", { task_id: id, force: true, reason: "gone" }, fresh.root);
       },
     ],
   ];

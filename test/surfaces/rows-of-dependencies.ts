@@ -176,7 +176,9 @@ const refuse: Row[] = [
   {
     does: "deletes it when forced, which frees what waits for it",
     operation: "delete_task",
-    given: async (at) => ({ input: { task_id: (await chain(at)).blocker, force: true } }),
+    given: async (at) => ({
+      input: { task_id: (await chain(at)).blocker, force: true, reason: "not needed any more" },
+    }),
     answers: { deleted: true, id: "task 1" },
     leaves: async (at) =>
       expect(await at.ann.dibs.listTasks({ project_id: at.project })).toMatchObject([

@@ -50,6 +50,14 @@ export const rowsOfHolds: readonly Row[] = [
     refused: { code: "forbidden" },
   },
   {
+    does: "refuses a hold without a reason (R41, R46)",
+    operation: "place_hold",
+    as: "lead",
+    given: (at) => ({ input: { scope: "path:src", project_id: at.project, ttl_seconds: 60 } }),
+    refused: { code: "reason_required", fields: [{ field: "reason" }] },
+    leaves: async (at) => expect(await at.ann.dibs.listHolds({ project_id: at.project })).toEqual([]),
+  },
+  {
     does: "refuses a hold without an end",
     operation: "place_hold",
     as: "lead",

@@ -29,7 +29,9 @@ export const rowsOfPlans: readonly Row[] = [
       project_id: "the project",
       steps_created: 2,
       progress: { ...nothing, total: 2, claimable: 1, blocked: 1 },
+      claimable_at_once: 1,
       widest_front: 1,
+      widest_front_with_scopes: 1,
       steps: [
         { key: "build", ready: true, waits_for: [] },
         { key: "ship", ready: false },

@@ -55,15 +55,15 @@ export function noteVerbs(db: Db, noticeWritesBefore: number): NoteVerbs {
         ),
         (row) => row?.n ?? 0,
       ),
-    dropNotices(sessionIds, type, handoffId) {
+    dropNotices(sessionIds, type, { field, id }) {
       noticeWrites += 1;
       return done(
         db.run(
           `DELETE FROM notices WHERE session_id IN (${db.dialect.textsOf}) AND type = ?
-           AND ${db.dialect.field("data", "handoff_id")} = ?`,
+           AND ${db.dialect.field("data", field)} = ?`,
           JSON.stringify(sessionIds),
           type,
-          handoffId,
+          id,
         ),
       );
     },

@@ -4,7 +4,7 @@ import type { Db } from "./db.js";
 const PLAN_COLUMNS = ["id", "workspace_id", "project_id", "slug", "title", "created_by", "created_at"] as const;
 const STEP_COLUMNS = ["plan_seq", "key", "task_seq", "definition"] as const;
 
-const NODE = `t.seq, t.id, t.project_id, t.requires_verdict, x.content, x.scopes, x.verdict, t.holder_agent, t.status, t.not_before,
+const NODE = `t.seq, t.id, t.project_id, t.priority, t.requires_verdict, x.content, x.scopes, x.verdict, t.holder_agent, t.status, t.not_before,
   t.open_blockers, t.delegated, t.cancel_requested, t.attempts,
   t.max_attempts, t.lease_until, t.lapsed, s.expires_at AS session_expires_at`;
 const JOINED = `JOIN task_texts x ON x.seq = t.seq LEFT JOIN sessions s ON s.id = t.holder_session`;

@@ -22,7 +22,8 @@ const COLUMNS = [
 const SCOPE_COLUMNS = ["unlanded_seq", "place", "namespace", "key", "index_key"] as const;
 const CHANGES: ReadonlySet<string> = new Set(COLUMNS.slice(4));
 
-const UNLANDED = "SELECT u.*, a.name AS agent_name FROM unlanded u JOIN agents a ON a.id = u.agent_id";
+const STEWARD = "a.name AS agent_name, CASE WHEN a.deleted_at IS NULL THEN 0 ELSE 1 END AS agent_deleted";
+const UNLANDED = `SELECT u.*, ${STEWARD} FROM unlanded u JOIN agents a ON a.id = u.agent_id`;
 /** Kind of the advisory lock on a branch's row that may not be there yet; lower ones are the events' and others'. */
 const BRANCH_LOCK = 7;
 
@@ -56,7 +57,7 @@ export function unlandedVerbs(db: Db): UnlandedVerbs {
     },
     near: (namespace, { at, from, below }, nowMs) =>
       db.all<UnlandedRow & { key: ScopeKey }>(
-        `SELECT u.*, a.name AS agent_name, q.key FROM unlanded_scopes q
+        `SELECT u.*, ${STEWARD}, q.key FROM unlanded_scopes q
          JOIN unlanded u ON u.seq = q.unlanded_seq AND u.ended_at IS NULL AND u.expires_at > ?
          JOIN agents a ON a.id = u.agent_id
          WHERE q.namespace = ? AND (q.index_key IN (${textsOf}) OR (q.index_key >= ? AND q.index_key < ?))`,
@@ -66,11 +67,16 @@ export function unlandedVerbs(db: Db): UnlandedVerbs {
         from,
         below,
       ),
-    list(workspaceId, { projectId, branch, agentId, seqs, ended, nowMs }, page) {
+    list(workspaceId, { projectId, branch, agentId, offeredTo, seqs, ended, nowMs }, page) {
       const over = ended ? "(u.ended_at IS NOT NULL OR u.expires_at <= ?)" : "u.ended_at IS NULL AND u.expires_at > ?";
       const where = ["u.workspace_id = ?", "u.seq > ?", over];
       const params: SqlValue[] = [workspaceId, page.after?.[0] ?? 0, nowMs];
-      const chosen = { "u.project_id = ?": projectId, "u.branch = ?": branch, "u.agent_id = ?": agentId };
+      const chosen = {
+        "u.project_id = ?": projectId,
+        "u.branch = ?": branch,
+        "u.agent_id = ?": agentId,
+        "u.offered_to = ?": offeredTo,
+      };
       for (const [sql, value] of Object.entries(chosen)) {
         if (value === undefined) continue;
         where.push(sql);
