@@ -99,13 +99,13 @@ export const agentOperations = {
   delete_agent: defineOperation({
     name: "delete_agent",
     summary:
-      "Delete an agent; with `force`, and a reason, what it holds is revoked in the same transaction. What was assigned to it and is not closed is anybody's.",
+      "Delete an agent; with `force` what it holds is revoked in the same transaction. What was assigned to it and is not closed is anybody's.",
     method: "DELETE",
     path: "/v1/agents/:agent_id",
     input: () =>
       z.strictObject({
         ...byAgent,
-        force: z.boolean().optional().describe("true: also one that holds something; needs `reason`."),
+        force: z.boolean().optional().describe("true: also one that holds something."),
         reason: reason.optional(),
       }),
     output: () =>
@@ -115,7 +115,7 @@ export const agentOperations = {
         tasks_released: z.number(),
         tasks_unassigned: z.number().describe("Tasks that only it could have claimed."),
       }),
-    errors: ["not_found", "agent_has_claims", "reason_required"],
+    errors: ["not_found", "agent_has_claims"],
     role: "admin",
     effect: "write",
   }),

@@ -148,21 +148,17 @@ export const taskRecordOperations = {
   }),
   delete_task: defineOperation({
     name: "delete_task",
-    summary:
-      "Delete a task that nobody holds; one that others depend on only with `force` and a reason, which frees them.",
+    summary: "Delete a task that nobody holds; one that others depend on only with `force`, which frees them.",
     method: "DELETE",
     path: "/v1/tasks/:task_id",
     input: () =>
       z.strictObject({
         ...byTask,
-        force: z
-          .boolean()
-          .optional()
-          .describe("true: also when other tasks depend on it, which wait for it no more; needs `reason`."),
+        force: z.boolean().optional().describe("true: also when other tasks depend on it, which wait for it no more."),
         reason: reason.optional(),
       }),
     output: () => z.object({ deleted: z.literal(true), id: z.string() }),
-    errors: ["not_found", "task_claimed", "version_mismatch", "has_dependents", "reason_required"],
+    errors: ["not_found", "task_claimed", "version_mismatch", "has_dependents"],
     role: "worker",
     effect: "write",
   }),

@@ -10,7 +10,6 @@ import { notifyLost } from "./leases.js";
 import { agentOf } from "./named.js";
 import { quoted } from "./quoted.js";
 import { unassignRecurrences } from "./recurrences.js";
-import { requireReason } from "./required-reason.js";
 import type { AgentRow } from "./rows.js";
 import { isLive } from "./scope-conflicts.js";
 import { tellLost } from "./scope-leases.js";
@@ -110,20 +109,22 @@ export const update_agent: Handler<Input<"update_agent">> = async (context, inpu
  */
 export const delete_agent: Handler<Input<"delete_agent">> = async (context, input) => {
   const row = await agentOf(context, input.agent_id);
-  if (input.force) requireReason(input.reason);
   const page = { limit: 1000, after: null };
   const claims = await context.tx.claims.list(context.workspaceId, { agentId: row.id }, context.nowMs, page);
   const names = await context.tx.scopes.list(context.workspaceId, { agentId: row.id }, context.nowMs, page);
   if (claims.length + names.length > 0 && !input.force) {
     throw new DibsError(
       "agent_has_claims",
-      `${row.name} holds ${claims.length} task(s) and ${names.length} scope(s); repeat with force and a reason to revoke them.`,
+      `${row.name} holds ${claims.length} task(s) and ${names.length} scope(s); repeat with force, and say why, to revoke them.`,
       {
         claims: [
           ...claims.map((claim) => claimView(claim, context.nowMs)),
           ...names.map((claim) => scopeClaimView(claim, context.nowMs)),
         ],
-        next: ["Repeat with force: true and a reason.", "Wait until it has finished: GET /v1/claims?agent_id=…"],
+        next: [
+          "Repeat with force: true, and a reason for those who lose it.",
+          "Wait until it has finished: GET /v1/claims?agent_id=…",
+        ],
       },
     );
   }

@@ -105,7 +105,7 @@ export async function dependedOn(context: Context, row: TaskRow): Promise<DibsEr
   return new DibsError("has_dependents", `${quoted(row)} is what ${names.join(", ")}${more} depend on.`, {
     dependents,
     dependents_count: all.length,
-    next: ["Cancel it instead: cancel_task.", "Repeat with force: true and a reason; they then wait for it no more."],
+    next: ["Cancel it instead: cancel_task.", "Repeat with force: true; they then wait for it no more."],
   });
 }
 

@@ -20,7 +20,6 @@ import { endReservation } from "./passed-over.js";
 import { projectOf } from "./projects.js";
 import { quoted } from "./quoted.js";
 import { heldByOther } from "./refusals.js";
-import { requireReason } from "./required-reason.js";
 import { mayRequire } from "./required-verdict.js";
 import { type ProjectRow, type TaskRow, withChange } from "./rows.js";
 import { changeHeld, declaredOf, refuseTaken, writeDeclared } from "./task-scopes.js";
@@ -213,7 +212,6 @@ async function projectTo(context: Context, row: TaskRow, named: string): Promise
 
 export const delete_task: Handler<Input<"delete_task">> = async (context, input) => {
   const row = await taskOf(context, input.task_id);
-  if (input.force) requireReason(input.reason);
   if (taskState(row, context.nowMs).held) throw await heldByOther(context, row);
   await mayChange(context, row);
   requireVersion(context, row);

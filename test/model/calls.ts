@@ -177,7 +177,7 @@ export const CALLS = {
   remove: {
     name: "delete_task",
     input: ({ task, args }) => given({ task_id: task.id, force: args.flag, reason: args.reason }),
-    predict: (s) => ({ deleted: s.scene.rules.remove(s.who, s.task, s.args.flag === true, s.args.reason) }),
+    predict: (s) => ({ deleted: s.scene.rules.remove(s.who, s.task, s.args.flag === true) }),
   },
   delegate: {
     name: "delegate_task",

@@ -231,9 +231,8 @@ export class Rules extends Handoffs {
     return task;
   }
 
-  remove(who: Who, target: Task, force: boolean, reason: string | undefined): Task {
+  remove(who: Who, target: Task, force: boolean): Task {
     const task = this.existing(target);
-    if (force && reason === undefined) throw new Refusal("reason_required");
     if (task.live) throw new Refusal("task_claimed", { holder: task.live });
     this.mayChange(who, task);
     const dependents = this.tasks.filter((other) => !other.deleted && other.waitsFor.includes(task));

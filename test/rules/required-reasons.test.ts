@@ -2,7 +2,7 @@ import { type OperationName, operationList } from "dibs/contract";
 import { expect, test } from "vitest";
 import { FreshStore, type Input } from "../support/fresh-store.js";
 
-/** Whatever is forced, or done to what others hold, needs a reason, and is refused in one way without (R46). */
+/** What is done to what others hold needs a reason, and is refused in one way without (R46). */
 
 type Scene = Awaited<ReturnType<typeof scene>>;
 type Without = { [N in OperationName]?: (at: Scene) => Input<N> };
@@ -17,8 +17,6 @@ const WITHOUT_REASON: Without = {
   fail_task: (at) => ({ task_id: at.taskId }),
   force_release_task: (at) => ({ task_id: at.taskId }),
   retry_task: (at) => ({ task_id: at.taskId }),
-  delete_task: (at) => ({ task_id: at.blockerId, force: true }),
-  delete_agent: (at) => ({ agent_id: at.ann.id, force: true }),
   prune_unlanded: () => ({ branches: [], force: true }),
 };
 const asking = operationList.filter(({ errors }) => (errors as readonly string[]).includes("reason_required"));

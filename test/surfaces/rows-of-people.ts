@@ -77,13 +77,6 @@ const agents: Row[] = [
     refused: { code: "agent_has_claims", claims: [{ task_id: "task 1", agent_name: "holder" }] },
   },
   {
-    does: "refuses to delete an agent by force without a reason (R46)",
-    operation: "delete_agent",
-    as: "boss",
-    given: async (at) => ({ input: { agent_id: (await at.newPerson("holder")).agentId, force: true } }),
-    refused: { code: "reason_required", fields: [{ field: "reason" }] },
-  },
-  {
     does: "deletes an agent by force, and frees what it holds (R48)",
     operation: "delete_agent",
     as: "boss",
