@@ -2,10 +2,11 @@ import { DibsError } from "../contract/errors.js";
 import type { Context } from "./context.js";
 import { ahead } from "./in-line.js";
 import { isBefore, isOffered } from "./line-order.js";
-import { asHolder, askerOf, hardInTheWay, type InLine, ticketsNear, wantedBy } from "./line-tickets.js";
+import { asHolder, askerOf, heldInTheWay, type InLine, ticketsNear, wantedBy } from "./line-tickets.js";
 import { lookingOnce } from "./looking-once.js";
 import type { Conflict } from "./scope-conflicts.js";
 import type { Wanted } from "./scope-names.js";
+import { withoutFreePlaces } from "./scope-places.js";
 import { scopeClaimView } from "./scope-view.js";
 import { type Edge, mayWaitFor, wayTo } from "./wait-graph.js";
 import type { WaitRow } from "./wait-rows.js";
@@ -27,11 +28,13 @@ export async function refuseDeadlock(
   const waiting = new Set(await mayWaitFor(looking, session.id));
   for (const other of behind.sessions)
     for (const each of [other, ...(await mayWaitFor(looking, other))]) waiting.add(each);
-  const edgesOf = async (wait: WaitRow) => [
-    ...(await hardInTheWay(looking, wantedBy(wait), askerOf(wait))),
-    ...(await ahead(looking, wantedBy(wait), askerOf(wait))),
-    ...(behind.edges.get(wait.seq) ?? []),
-  ];
+  // Who has one of several places keeps nobody waiting while another is free, be it in the way of the asker's own.
+  const edgesOf = async (wait: WaitRow) =>
+    withoutFreePlaces(looking, [
+      ...(await heldInTheWay(looking, wantedBy(wait), askerOf(wait))),
+      ...(await ahead(looking, wantedBy(wait), askerOf(wait))),
+      ...(behind.edges.get(wait.seq) ?? []),
+    ]);
   const search = { looking, sessionId: session.id, waiting, deadEnds: new Set<string>(), edgesOf };
   for (const conflict of conflicts) {
     // For another task of its own, as two tasks' names conflict within one session too (R16), it would wait for itself.

@@ -2,6 +2,7 @@ import { isOffered, namesOf } from "./line-order.js";
 import { askerOf, bothShare, hardInTheWay, waitingOf, waitsNear, wantedBy } from "./line-tickets.js";
 import { OverlapIndex } from "./overlap-index.js";
 import { type Conflict, isInTheWay, isLive, type Looking } from "./scope-conflicts.js";
+import { takesPlace } from "./scope-places.js";
 import type { ScopeClaimRow } from "./scope-rows.js";
 import type { WaitedName, WaitRow } from "./wait-rows.js";
 
@@ -80,6 +81,7 @@ export async function waitingFor(looking: Looking, sessionId: string): Promise<R
   const stops = {
     claim: (row: ScopeClaimRow) => isLive(row, nowMs),
     ticket: (wait: WaitRow) => isOffered(wait, nowMs),
+    exactly: true,
   };
   return new Set((await followed(looking, sessionId, stops)).map(({ seq }) => seq));
 }
@@ -89,7 +91,7 @@ export async function waitingFor(looking: Looking, sessionId: string): Promise<R
  * in no line. What looks dead may be being renewed.
  */
 export async function mayWaitFor(looking: Looking, sessionId: string): Promise<ReadonlySet<string>> {
-  const waiting = await followed(looking, sessionId, { claim: () => true, ticket: () => true });
+  const waiting = await followed(looking, sessionId, { claim: () => true, ticket: () => true, exactly: false });
   return new Set(waiting.flatMap(({ session_id }) => session_id ?? []));
 }
 
@@ -97,6 +99,8 @@ export async function mayWaitFor(looking: Looking, sessionId: string): Promise<R
 interface Stops {
   claim(row: ScopeClaimRow): boolean;
   ticket(wait: WaitRow): boolean;
+  /** Whether one that could have another place is not kept waiting by who has one. */
+  readonly exactly: boolean;
 }
 
 /** Tickets stopped by a session, and by the sessions whose these are, and so on. */
@@ -128,13 +132,25 @@ async function stoppedBy(looking: Looking, sessionIds: readonly string[], stops:
     ({ wanted: { namespace, scope } }) => ({ namespace, key: scope.key }),
   );
   const near = await waitsNear(looking, [...claims, ...asked.flatMap(namesOf)]);
-  return near.filter((wait) =>
-    wantedBy(wait).some((wanted, at) => {
+  const stopped: WaitRow[] = [];
+  for (const wait of near) {
+    const met = wantedBy(wait).flatMap((wanted, at) => {
       const name = namesOf(wait)[at] as WaitedName;
-      return (
-        held.overlapping(name).some((claim) => isInTheWay(claim, wanted, askerOf(wait))) ||
-        own.overlapping(name).some((each) => each.session !== wait.session_id && !bothShare(name, each.wanted))
-      );
-    }),
-  );
+      const claimed = held.overlapping(name).filter((claim) => isInTheWay(claim, wanted, askerOf(wait)));
+      const waited = own
+        .overlapping(name)
+        .filter((each) => each.session !== wait.session_id && !bothShare(name, each.wanted));
+      const holders = [...claimed, ...waited.map((each) => ({ key: each.wanted.scope.key, mode: each.wanted.mode }))];
+      return holders.map((holder) => ({ wanted, holder }));
+    });
+    if (met.length === 0) continue;
+    const mayHaveAnother = stops.exactly && met.every(takesPlace);
+    if (!mayHaveAnother || (await isStopped(looking, wait, sessionIds))) stopped.push(wait);
+  }
+  return stopped;
+}
+
+async function isStopped(looking: Looking, wait: WaitRow, sessionIds: readonly string[]): Promise<boolean> {
+  const conflicts = await hardInTheWay(looking, wantedBy(wait), askerOf(wait));
+  return conflicts.some(({ holder }) => sessionIds.includes(holder.holder_session));
 }

@@ -87,6 +87,19 @@ describe("a claim of a scope that is handed over (R39)", () => {
     expect((await accept(offered, ben)).claim?.agent_name).toBe("ben");
   });
 
+  test("nor what its giver is offered: it was in no way of that, but who receives it would be (R36)", async () => {
+    await claim(ben, ["path:src/b"]);
+    const narrow = await claim(ann, ["path:src/a"]);
+    const { ticket } = await fresh.ask("claim_scopes", { scopes: ["path:src"], intent: "all", wait: true }, ann);
+    const offered = await offer(narrow, cat);
+    await fresh.ask("release_scopes", { all: true }, ben);
+    expect(await refused(offered, cat)).toMatchObject({
+      code: "scope_conflict",
+      conflicts: [{ holder: { id: ticket } }],
+    });
+    expect((await fresh.ask("accept_wait", { ticket: ticket as string }, ann)).state).toBe("granted");
+  });
+
   test("nor what a task of the giver's holds beside it", async () => {
     const held = await claim(ann, ["path:src"]);
     const { id } = await fresh.task({ scopes: ["path:src/a"] });

@@ -89,6 +89,14 @@ describe("a flat scope with places (R32)", () => {
     expect(await isFree(ann)).toBe(false);
   });
 
+  test("with fewer places than holders goes on being renewed, also by who asks to share what it has alone (R5)", async () => {
+    await places(2);
+    for (const as of [ann, ben]) await claim(as);
+    expect((await claim(ben, ["slot:gpu"], { mode: "shared" })).claims).toMatchObject([{ mode: "exclusive" }]);
+    await places(1);
+    expect((await claim(ann)).claims).toMatchObject([{ nested: 2 }]);
+  });
+
   test("is a matter of its project, or of the workspace for kinds that projects share", async () => {
     await fresh.ask("create_project", { key: "other" }, fresh.root);
     await places(2);
@@ -239,6 +247,40 @@ describe("the line for a place (R35, R36)", () => {
     expect(await refused(dan)).toMatchObject({
       conflicts: expect.arrayContaining([expect.objectContaining({ reason: "somebody is before you in line" })]),
     });
+  });
+
+  test("fewer places take back what was offered beyond them, the last in line first; the others are there to be taken", async () => {
+    await places(3);
+    for (const as of [ann, ben, cat]) await claim(as);
+    const eve = await fresh.worker("eve");
+    const [first, second] = [await wait(dan), await wait(eve)];
+    await release(ann);
+    await release(ben);
+    await places(2);
+    expect([await stateOf(dan, first), await stateOf(eve, second)]).toEqual(["offered", "waiting"]);
+    await fresh.ask("accept_wait", { ticket: first }, dan);
+    await release(cat);
+    expect(await stateOf(eve, second)).toBe("offered");
+  });
+
+  test("who has a place and waits for more with it takes no second one", async () => {
+    await places(2);
+    await claim(ben, ["path:src"]);
+    await claim(ann);
+    await wait(ann, ["slot:gpu", "path:src"]);
+    expect((await claim(cat)).claims).toHaveLength(1);
+  });
+
+  test("who has a place while another is free keeps nobody waiting: it passes none of them, and closes no circle", async () => {
+    await places(2);
+    await claim(ann);
+    await claim(ben, ["path:a"]);
+    await wait(cat, ["slot:gpu", "path:a", "path:b"]);
+    expect((await refused(ann, ["path:b"])).code).toBe("scope_conflict");
+    await claim(dan, ["path:c"]);
+    await wait(ann, ["path:c"]);
+    // Dan waits for cat, who needs nothing that ann has.
+    expect(await stateOf(dan, await wait(dan, ["path:b"]))).toBe("waiting");
   });
 
   test("a handoff passes it by: what is handed over is free at no instant (R39)", async () => {
