@@ -1,6 +1,7 @@
 import type { Body } from "../support/fresh-store.js";
 import type { Expected } from "./expected.js";
 import { compareTicket, ticketFields } from "./line-shown.js";
+import { FLAT, spaceOf, type Wanted } from "./names.js";
 import { claimSnapshot } from "./names-shown.js";
 import { same } from "./shown.js";
 import { type CallKind, given, type Subject } from "./subjects.js";
@@ -52,6 +53,11 @@ function about(s: Subject, act: (ticket: Ticket) => Ticket): Expected {
   return answered(s, act(ticket));
 }
 
+function placeOf({ args }: Subject): Wanted {
+  const name = FLAT[(args.own ?? 0) % FLAT.length] as Wanted["name"];
+  return { name, mode: "exclusive", space: spaceOf(name, args.project ?? "default") };
+}
+
 export const LINE_CALLS = {
   ask: {
     name: "get_wait",
@@ -77,5 +83,15 @@ export const LINE_CALLS = {
     role: "coordinator",
     input: (s) => given({ ...ticketInput(s), reason: s.args.reason }),
     predict: (s) => about(s, (ticket) => s.scene.rules.overrule(s.who, ticket, s.args.reason)),
+  },
+  places: {
+    name: "set_scope_capacity",
+    record: true,
+    role: "coordinator",
+    input: (s) => given({ scope: placeOf(s).name.text, capacity: s.args.count, project_id: s.args.project }),
+    predict: (s) => {
+      const { taken, free } = s.scene.rules.setPlaces(placeOf(s), s.args.count ?? 1);
+      return { also: (body) => same([body.taken, body.free], [taken, free], "places") };
+    },
   },
 } satisfies Record<string, CallKind>;

@@ -139,7 +139,7 @@ export class Line extends Tickets {
     return ticket;
   }
 
-  private taking(ticket: Ticket): void {
+  protected taking(ticket: Ticket): void {
     const { session, seconds } = ticket;
     this.granted(ticket, this.take(by(ticket), ticket as Asked, seconds, session));
   }
@@ -150,22 +150,6 @@ export class Line extends Tickets {
       ticket.ended = "cancelled";
       this.reached("a ticket ended: cancelled");
     }
-    return ticket;
-  }
-
-  /** R40: a person decides otherwise; whoever has what it wants loses it. */
-  overrule(who: Who, ticket: Ticket, reason: string | undefined): Ticket {
-    if (reason === undefined) throw new Refusal("reason_required");
-    if (ticket.ended === "granted") return ticket;
-    if (!this.inLine(ticket)) throw new Refusal("lease_lost");
-    for (const each of this.hardInTheWay(by(ticket), ticket.wanted)) {
-      if ("wanted" in each) each.offeredUntilMs = null;
-      else if (each.task) {
-        if (each.task.live) this.forceRelease(who, each.task, reason);
-      } else Object.assign(each, { ended: "revoked", lost: true });
-    }
-    this.reached("overruled");
-    this.taking(ticket);
     return ticket;
   }
 

@@ -44,6 +44,17 @@ export interface Grant {
   late: boolean;
 }
 
+/** What is common to leases on tasks and on names. */
+export interface Lease {
+  readonly id: string | null;
+  readonly fence: number | null;
+  readonly session: Session;
+  readonly seconds: number;
+  readonly untilMs: number;
+  /** The task's, where it lives by that. */
+  readonly grant?: Grant | null;
+}
+
 export type Status = "open" | "claimed" | "delegated" | "completed" | "failed" | "cancelled";
 
 export interface Task {
@@ -115,6 +126,6 @@ export interface Proof {
 export class Refusal {
   constructor(
     readonly code: string,
-    readonly extra: { reason?: Reason; holder?: Grant; inTheWay?: readonly { id: string | null }[] } = {},
+    readonly extra: { reason?: Reason; holder?: Lease; inTheWay?: readonly { id: string | null }[] } = {},
   ) {}
 }

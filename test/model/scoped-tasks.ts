@@ -1,5 +1,5 @@
 import type { Wanted } from "./names.js";
-import type { Refusal, Task, Who } from "./records.js";
+import type { Grant, Refusal, Task, Who } from "./records.js";
 import { Scopes } from "./scopes.js";
 
 /** A task that is passed over for two lease lengths gets into line for what it needs, which this model leaves out. */
@@ -46,6 +46,17 @@ export class ScopedTasks extends Scopes {
     this.reached("a task was passed over");
     this.#firstSkippedMs = Math.min(this.#firstSkippedMs, this.nowMs);
     return true;
+  }
+
+  /** All that it held goes with it, also what was claimed beside what it declares. */
+  protected override passOn(who: Who, task: Task, seconds: number, before: Grant): void {
+    const held = this.claims.filter((claim) => claim.grant === before && claim.ended === null);
+    super.grantTo(who, task, seconds);
+    const { live } = task;
+    if (!live) return;
+    for (const intent of new Set(held.map((claim) => claim.intent)))
+      for (const claim of held.filter((each) => each.intent === intent))
+        this.grantName(claim, { project: task.project, intent, session: live.session, task, seconds });
   }
 
   protected override grantTo(who: Who, task: Task, seconds: number): void {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ON_SQLITE } from "../support/any-store.js";
-import { limit, rounds } from "../support/campaign.js";
+import { limit, playing, rounds } from "../support/campaign.js";
 import { SCOPES_OPENINGS, scopesPlay } from "./scope-steps.js";
 import { Stage } from "./stage.js";
 
@@ -53,7 +53,7 @@ describe("the model of the rules and the engine agree about scopes", () => {
       seed,
       numRuns: rounds(1_000, 100_000),
       ...(path === undefined ? {} : { path, endOnFailure: true }),
-      interruptAfterTimeLimit: limit(25_000),
+      interruptAfterTimeLimit: playing(12_000),
       markInterruptAsFailure: false,
     });
     console.info(`${stage.plays} plays on ${ON_SQLITE ? "SQLite" : "PostgreSQL"}`, Object.fromEntries(stage.tally));

@@ -3,6 +3,7 @@ import {
   type Agent,
   type Grant,
   type Hold,
+  type Lease,
   type Proof,
   type Reason,
   Refusal,
@@ -193,8 +194,8 @@ export class Standing {
 }
 
 /** R1: the earlier of the lease's end and its session's. */
-export function leaseEndMs(grant: Grant): number {
-  return Math.min(grant.untilMs, grant.session.endsAtMs);
+export function leaseEndMs({ untilMs, session, grant }: Lease): number {
+  return grant ? leaseEndMs(grant) : Math.min(untilMs, session.endsAtMs);
 }
 
 export function openBlockers(task: Task): Task[] {

@@ -36,6 +36,8 @@ export interface InLine extends Asker {
 /** Those that wait for names: until when, who is before whom, and who is offered what (R35, R36). */
 export class Tickets extends ScopedTasks {
   readonly tickets: Ticket[] = [];
+  /** What became free otherwise than by an end. */
+  protected readonly freed: Wanted[] = [];
   /** What was seen to have ended. */
   readonly #noticed = new Set<Claim | Ticket>();
 
@@ -91,9 +93,9 @@ export class Tickets extends ScopedTasks {
       ...this.tickets.filter((each) => !this.inLine(each)),
     ];
     const fresh = over.filter((each) => !this.#noticed.has(each));
-    if (fresh.length === 0) return;
+    if (fresh.length + this.freed.length === 0) return;
     for (const each of fresh) this.#noticed.add(each);
-    const freed = fresh.flatMap((each) => ("wanted" in each ? each.wanted : [each]));
+    const freed = [...fresh.flatMap((each) => ("wanted" in each ? each.wanted : [each])), ...this.freed.splice(0)];
     const met = this.inOrder().filter((ticket) =>
       ticket.wanted.some((each) => freed.some((one) => overlap(one, each))),
     );
@@ -129,10 +131,14 @@ export class Tickets extends ScopedTasks {
     );
   }
 
+  protected heldOrOffered(asker: InLine, wanted: readonly Wanted[]): (Claim | Ticket)[] {
+    const offers = this.others(asker, wanted).filter((ticket) => this.offered(ticket));
+    return [...this.colliding(asker, wanted), ...offers];
+  }
+
   /** What others hold, or are offered. */
   protected hardInTheWay(asker: InLine, wanted: readonly Wanted[]): (Claim | Ticket)[] {
-    const offers = this.others(asker, wanted).filter((ticket) => this.offered(ticket));
-    return [...this.heldAgainst(asker, wanted), ...offers];
+    return this.places.inTheWay(this.heldOrOffered(asker, wanted), wanted);
   }
 
   /** R19: what a task holds goes with it, whoever waits for it. */
@@ -145,7 +151,7 @@ export class Tickets extends ScopedTasks {
   /** Besides these those that are before it in line, as far as nobody would wait for each other. */
   override inTheWay(asked: Asker & { ticket?: Ticket | null }, wanted: readonly Wanted[]): (Claim | Ticket)[] {
     const asker: InLine = { ticket: null, ...asked };
-    const hard = this.hardInTheWay(asker, wanted);
+    const hard = this.heldOrOffered(asker, wanted);
     // Who is in line already passes whoever is behind it; a newcomer doesn't pass those whom it waits for.
     const mine = (ticket: Ticket) => ticket.session === asker.session && this.inLine(ticket);
     const own = asker.ticket ? [] : this.tickets.filter(mine);
@@ -155,7 +161,7 @@ export class Tickets extends ScopedTasks {
       if (!this.isBefore(ticket, asker)) return false;
       return !this.reachHard([ticket], asker.session);
     });
-    return [...hard, ...before];
+    return this.places.inTheWay([...hard, ...before], wanted);
   }
 
   /** Whether tickets wait for a session, over whatever others hold or are offered. */
