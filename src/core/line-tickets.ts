@@ -5,7 +5,7 @@ import { type Asker, type Conflict, type Found, isInTheWay, type Looking, lookAr
 import { indexKey } from "./scope-keys.js";
 import { nearTo, type Wanted } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
-import { withoutFreePlaces } from "./scope-places.js";
+import { mayHavePlaces, takesPlace, withoutFreePlaces } from "./scope-places.js";
 import type { ScopeClaimRow } from "./scope-rows.js";
 import type { WaitedName, WaitRow } from "./wait-rows.js";
 
@@ -48,12 +48,18 @@ export interface Met {
 export async function ticketsNear(looking: Looking, wanted: readonly Wanted[], asker: InLine): Promise<Met[]> {
   const met = new Map<Wanted, Met[]>(wanted.map((each) => [each, []]));
   const index = new OverlapIndex(wanted, keyed);
+  const placed = wanted.some(({ scope }) => mayHavePlaces(scope));
   for (const wait of await waitsNear(looking, wanted.map(keyed))) {
     if (!isWaiting(wait, looking.nowMs) || isOwn(wait, asker)) continue;
     const by = new Map<Wanted, WaitedName>();
     for (const name of namesOf(wait)) {
-      if (by.size === wanted.length) break;
-      for (const each of index.overlapping(name)) if (!by.has(each) && !bothShare(name, each)) by.set(each, name);
+      if (!placed && by.size === wanted.length) break;
+      for (const each of index.overlapping(name)) {
+        if (bothShare(name, each)) continue;
+        const before = by.get(each);
+        // Who wants one of its places, and a pattern over it as well, is in the way by the pattern.
+        if (!before || takesPlace({ wanted: each, holder: before })) by.set(each, name);
+      }
     }
     for (const [each, name] of by) met.get(each)?.push({ wanted: each, wait, name });
   }

@@ -12,7 +12,7 @@ import type { GrantedScope, ScopeClaimRow } from "./scope-rows.js";
 import { holdingOf } from "./task-scopes.js";
 
 /** What a claim of names is asked with, and by whom. */
-export interface Claiming extends Pick<ScopeGrant, "project" | "intent" | "leaseSeconds"> {
+export interface Claiming extends Pick<ScopeGrant, "project" | "intent" | "leaseSeconds" | "hops"> {
   readonly wanted: readonly Wanted[];
   /** The task that they are claimed for. */
   readonly row: TaskRow | null;
@@ -110,11 +110,17 @@ async function again(
   context: Context,
   row: ScopeClaimRow,
   mode: Wanted["mode"],
-  { intent, leaseSeconds }: ScopeGrant,
+  { intent, leaseSeconds, hops = 0 }: ScopeGrant,
 ): Promise<ScopeClaimRow> {
   const upgraded = row.mode === "shared" && mode === "exclusive";
   const lease = row.task_id === null ? { lease_seconds: leaseSeconds } : {};
-  const change = { nested: row.nested + 1, intent, ...(upgraded ? { mode } : {}), ...lease };
+  const change = {
+    nested: row.nested + 1,
+    hops: Math.max(row.hops, hops),
+    intent,
+    ...(upgraded ? { mode } : {}),
+    ...lease,
+  };
   const renewed = await renewScope(context, row, change);
   if (upgraded) await claimedEvent(context, renewed, { upgraded: true });
   return renewed;

@@ -263,6 +263,13 @@ describe("the line for a place (R35, R36)", () => {
     expect(await stateOf(eve, second)).toBe("offered");
   });
 
+  test("who is before one in line for all of them is passed by nobody who wants one of them", async () => {
+    await places(2);
+    await claim(ann);
+    await wait(ben, ["slot:gpu", "slot:*"]);
+    expect(await refused(cat)).toMatchObject({ conflicts: [{ holder: { agent_name: "ben" } }] });
+  });
+
   test("who has a place and waits for more with it takes no second one", async () => {
     await places(2);
     await claim(ben, ["path:src"]);
