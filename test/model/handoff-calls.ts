@@ -1,6 +1,7 @@
+import { asSession } from "./callers.js";
 import type { Offer } from "./handoffs.js";
 import { claimSnapshot } from "./names-shown.js";
-import type { Session, Who } from "./records.js";
+import type { Who } from "./records.js";
 import type { Claim } from "./scopes.js";
 import { snapshot } from "./shown.js";
 import { type CallKind, given, holding, type Subject } from "./subjects.js";
@@ -22,7 +23,6 @@ function offerOf({ scene, args }: Subject): Offer | undefined {
   return known.at(-1 - ((args.resume ?? 0) % Math.max(1, known.length)));
 }
 
-const as = (session: Session): Who => ({ agent: session.agent, session: session.ttlMs === null ? null : session });
 const answering = {
   sense: (subject: Subject) => offerOf(subject) !== undefined,
   /** Mostly by those whom it is for. */
@@ -30,7 +30,7 @@ const answering = {
     const offer = offerOf(subject) as Offer;
     const { to } = offer;
     if (!subject.args.flag) return { offer };
-    if (to.session) return { offer, who: as(to.session) };
+    if (to.session) return { offer, who: asSession(to.session) };
     return { offer, ...(to.agent === subject.who.agent ? {} : { who: { agent: to.agent, session: null } }) };
   },
 } as const;
@@ -43,7 +43,7 @@ function claimFor({ scene: { rules }, args, who }: Subject): { claim?: Claim; wh
   const among = args.flag && own.length > 0 ? own : known;
   const claim = among.at(-1 - ((args.own ?? 0) % Math.max(1, among.length)));
   if (!claim) return {};
-  return { claim, who: args.flag ? as(claim.session) : who };
+  return { claim, who: args.flag ? asSession(claim.session) : who };
 }
 
 export const HANDOFF_CALLS = {
@@ -56,7 +56,7 @@ export const HANDOFF_CALLS = {
       const held = scene.rules.tasks.filter(({ id, live }) => id !== null && live?.id);
       const chosen = held[task.order % Math.max(1, held.length)];
       if (!args.flag || !chosen?.live) return { to };
-      return { to, task: chosen, who: as(chosen.live.session), proof: {} };
+      return { to, task: chosen, who: asSession(chosen.live.session), proof: {} };
     },
     input: (s) => given({ ...holding(s), ...toWhom(s), note: s.args.text, offer_seconds: s.args.seconds }),
     predict: (s) => {

@@ -1,8 +1,10 @@
 import type { Body } from "../support/fresh-store.js";
+import { asSession } from "./callers.js";
 import type { Expected } from "./expected.js";
 import { compareTicket, ticketFields } from "./line-shown.js";
 import { FLAT, spaceOf, type Wanted } from "./names.js";
 import { claimSnapshot } from "./names-shown.js";
+import type { Who } from "./records.js";
 import { same } from "./shown.js";
 import { type CallKind, given, type Subject } from "./subjects.js";
 import type { Ticket } from "./tickets.js";
@@ -18,6 +20,17 @@ function ticketBy(s: Subject): Ticket | null {
     before === undefined ? (known.at(-1 - ((s.args.ticket ?? 0) % Math.max(1, known.length))) ?? null) : before;
   chosen.set(s, ticket);
   return ticket;
+}
+
+/** Mostly by who waits, and of what is offered, if anything is. */
+function byWaiter(s: Subject): { who?: Who } {
+  if (!s.args.flag) return {};
+  const { rules } = s.scene;
+  const offered = rules.tickets.filter((ticket) => ticket.id !== null && rules.offered(ticket));
+  const ticket = offered[(s.args.ticket ?? 0) % Math.max(1, offered.length)];
+  if (ticket) chosen.set(s, ticket);
+  const waiter = ticketBy(s)?.session;
+  return waiter?.id ? { who: asSession(waiter) } : {};
 }
 
 const ticketInput = (s: Subject) => ({ ticket: ticketBy(s)?.id ?? "0".repeat(32) });
@@ -68,12 +81,14 @@ export const LINE_CALLS = {
   takeOffered: {
     name: "accept_wait",
     record: true,
+    aims: byWaiter,
     input: ticketInput,
     predict: (s) => about(s, (ticket) => s.scene.rules.takeOffered(s.who, ticket)),
   },
   leave: {
     name: "cancel_wait",
     record: true,
+    aims: byWaiter,
     input: ticketInput,
     predict: (s) => about(s, (ticket) => s.scene.rules.leaveLine(s.who, ticket)),
   },

@@ -6,6 +6,7 @@ import type { Agent, Task } from "./records.js";
 import { type Comparison, ids, type Shown, same, snapshot } from "./shown.js";
 import { leaseEndMs } from "./standing.js";
 import type { Scene } from "./subjects.js";
+import { compareYield } from "./yield-calls.js";
 
 type Ask = <N extends OperationName>(name: N, input: Input<N>, caller?: Caller) => Promise<Body<N>>;
 
@@ -62,8 +63,18 @@ export class Looks {
       [...claims].map((claim) => [claim.lease_id, claim.remaining_ms]),
       held,
     );
+    await this.#compareYields();
     const places = await this.#ask("list_scope_capacities", {});
     same(places.map(({ capacity }) => capacity).sort(), this.#scene.rules.places.several(), "places");
+  }
+
+  async #compareYields(): Promise<void> {
+    const { rules } = this.#scene;
+    if (rules.askings.length === 0) return;
+    const [all, open] = await Promise.all([this.#ask("list_yields", {}), this.#ask("list_yields", { open: true })]);
+    same(all.length, rules.askings.length);
+    for (const [at, asking] of rules.askings.entries()) compareYield(asking, all[at] as (typeof all)[number]);
+    same(ids(open), ids(rules.askings.filter((each) => rules.isOpen(each))), "what is asked and not answered");
   }
 
   async #compareWhy(task: Task): Promise<void> {

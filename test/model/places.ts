@@ -28,12 +28,16 @@ export class Places {
 
   /** Of others that collide those who keep an asker from what it wants: whoever has one of several places doesn't, while one is free. */
   inTheWay<P extends Party>(others: readonly P[], wanted: readonly Wanted[]): P[] {
-    const full = new Set(wanted.filter((each) => this.taken(others, each) >= this.of(each)));
-    return others.filter((other) =>
-      wanted.some((each) =>
-        namesOf(other).some((name) => collide(name, each) && (full.has(each) || !isPlaceOf(name, each))),
-      ),
-    );
+    const keeping = new Set<P>();
+    for (const each of wanted) {
+      const met = others.filter((other) => namesOf(other).some((name) => collide(name, each)));
+      const placed = met.filter((other) =>
+        namesOf(other).every((name) => !collide(name, each) || isPlaceOf(name, each)),
+      );
+      const isFull = this.taken(placed, each) >= this.of(each);
+      for (const other of met) if (isFull || !placed.includes(other)) keeping.add(other);
+    }
+    return others.filter((other) => keeping.has(other));
   }
 
   /** A claim is a session's, for a task or for none (R33): one place each. What is for no task is where its session is already. */

@@ -5,7 +5,6 @@ import type { Body, Input } from "../support/fresh-store.js";
 import { acknowledgeNames, compareBeat } from "./beats.js";
 import { whoOf } from "./callers.js";
 import { type CallStep, type Prepared, prepare } from "./calls.js";
-import { ClaimHandoffs } from "./claim-handoffs.js";
 import type { Expected } from "./expected.js";
 import { above, apart } from "./families.js";
 import { Looks } from "./looks.js";
@@ -16,6 +15,7 @@ import { sign } from "./signs.js";
 import type { Stage } from "./stage.js";
 import type { Step } from "./steps.js";
 import type { Scene } from "./subjects.js";
+import { Yields } from "./yields.js";
 
 type Got = { answer: Answer<unknown> } | { refused: { code: string; details: Record<string, unknown> } };
 
@@ -26,7 +26,7 @@ const NOTICED_BY_ONE = 4;
 /** One play: every step is done by the engine and by the model, and all that is answered and shown is compared. */
 export class Play {
   readonly #compare: Comparison;
-  readonly #rules: ClaimHandoffs;
+  readonly #rules: Yields;
   readonly #names: NamesShown;
   readonly #agents: (Agent & { caller: Caller })[];
   readonly #scene: Scene;
@@ -35,7 +35,7 @@ export class Play {
   #desk = 0;
 
   private constructor(private readonly stage: Stage) {
-    this.#rules = new ClaimHandoffs(stage.time.wallMs());
+    this.#rules = new Yields(stage.time.wallMs());
     this.#rules.tally = stage.tally;
     this.#names = new NamesShown(this.#rules, stage.cast.projects);
     this.#agents = stage.cast.agents.map((agent) => ({ ...agent, implicit: null }));

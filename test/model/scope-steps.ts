@@ -25,6 +25,12 @@ const offered = {
   text: some(2, fc.constantFrom("one", "two")),
   seconds: some(3, fc.constantFrom(1, 30, 60)),
 };
+const aimed = flag(7);
+const answered = {
+  answer: fc.constantFrom("yield", "yield", "hold", "narrow", "narrow", "narrow"),
+  reason: some(6, fc.constant("because")),
+  text: some(2, fc.constant("half done")),
+};
 const ticket = fc.constantFrom(0, 0, 1, 2, 3);
 
 const callsOf = (names: ReturnType<typeof namesOf>): Weighted<CallStep>[] => [
@@ -35,20 +41,22 @@ const callsOf = (names: ReturnType<typeof namesOf>): Weighted<CallStep>[] => [
   call(4, "free", { own }, few),
   call(4, "free", { names, project, claims: claims(4), all: flag(3) }, few),
   call(2, "ask", { ticket }, few),
-  call(6, "takeOffered", { ticket }, few),
-  call(1, "leave", { ticket }, few),
+  call(7, "takeOffered", { ticket, flag: flag(8) }, few),
+  call(1, "leave", { ticket, flag: flag(5) }, few),
   call(1, "overrule", { ticket, reason }, few),
   call(1, "open", { seconds: some(7, fc.constantFrom(30, 40, 120, 900)), parent: some(2, fc.nat(7)) }),
   call(1, "create", {}),
   call(3, "touching", { names, project, priority: some(3, fc.constantFrom(1, 2, 4)) }),
   call(3, "nextFree", { seconds, project, count: some(3, fc.constantFrom(2, 5)) }),
   call(2, "claim", { seconds, flag: flag(2), reason }),
-  call(1, "heartbeat", { seconds }),
-  call(2, "complete", {}),
-  call(1, "release", {}),
-  call(1, "fail", { reason, flag: flag(6) }),
+  call(1, "heartbeat", { seconds, aimed }),
+  call(2, "complete", { aimed }),
+  call(1, "release", { aimed }),
+  call(1, "fail", { reason, flag: flag(6), aimed }),
   call(1, "force", { reason }),
-  call(1, "delegate", {}),
+  call(1, "delegate", { aimed }),
+  call(3, "askToYield", { own, reason, flag: flag(9) }, few),
+  call(6, "answerYield", { resume: some(3, fc.nat(3)), ...answered, flag: flag(9), names: some(9, names) }, few),
   call(3, "offerName", { own, ...offered, flag: flag(9) }, few),
   call(1, "offer", { ...offered, flag: flag(9) }, few),
   call(4, "accept", { resume: some(2, fc.nat(3)), seconds: some(2, fc.constantFrom(30, 60, 29)), flag: flag(8) }),

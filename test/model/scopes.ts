@@ -184,7 +184,7 @@ export class Scopes extends Rules {
   ): Claim {
     const lease = { grant: by.task?.live ?? null, atMs: this.nowMs, untilMs: this.nowMs + by.seconds * 1000 };
     const fresh = { id: null, fence: null, nested: 1, hops: 0, ended: null, lost: false } as const;
-    const claim: Claim = { name, mode, space, ...by, ...lease, ...fresh };
+    const claim: Claim = { ...by, name, mode, space, ...lease, ...fresh };
     this.claims.push(claim);
     return claim;
   }
