@@ -24,6 +24,8 @@ function on(store: "sqlite" | "postgres", include: string[]): TestProjectInlineC
       include,
       // Processes, not threads: tests load a native SQLite driver and send signals.
       pool: "forks",
+      isolate: false,
+      server: { deps: { external: [/\/dist\//] } },
       testTimeout: 60_000,
       hookTimeout: 60_000,
       // Whatever the developer's own shell says must not reach a test's server or store.
@@ -40,7 +42,7 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     // Once for all projects.
-    globalSetup: ["test/support/postgres-for-all.ts"],
+    globalSetup: ["test/support/postgres-for-all.ts", "test/support/file-for-all.ts"],
     projects: [on("sqlite", TESTS), on("postgres", TESTS_OF_EVERY_STORE)],
   },
 });

@@ -38,6 +38,7 @@ const WORDS: Readonly<Record<string, readonly [verb: string, tone: Tone]>> = {
   "scope.capacity_changed": ["set how many may hold", "far"],
   "scope.claimed": ["claimed", "calm"],
   "scope.released": ["released", "faint"],
+  "scope.refused": ["was refused", "late"],
   "hold.placed": ["froze", "late"],
   "hold.lifted": ["lifted the hold on", "calm"],
   "hold.expired": ["hold ended on", "faint"],

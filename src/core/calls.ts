@@ -15,6 +15,7 @@ import { serveLine } from "./line.js";
 import { checked, type EngineCall, extras, type Outcome, refusal } from "./outcome.js";
 import { Prefetched } from "./prefetch.js";
 import { ClaimsMade, QueueHeads } from "./read-ahead.js";
+import { RefusedClaims } from "./refused-claims.js";
 import type { SessionRow } from "./rows.js";
 import { isLive, sessionEnded, signOfLife } from "./session-life.js";
 import type { Tx } from "./store.js";
@@ -64,6 +65,7 @@ export class Calls {
   readonly #claimsMade = new ClaimsMade();
   readonly #heads = new QueueHeads();
   readonly #forgetting = new Forgetting();
+  readonly #refusedClaims = new RefusedClaims();
   /** Unacknowledged notices by session, while nobody wrote any. */
   readonly #noticeCounts = new Map<string, number>();
   #noticeWrites = 0;
@@ -115,8 +117,9 @@ export class Calls {
   async #one(shared: Shared, call: EngineCall): Promise<Outcome | undefined> {
     const { tx } = shared;
     let writesBefore = tx.writes;
+    let context: Context | undefined;
     try {
-      const context = await this.#context(shared, call);
+      context = await this.#context(shared, call);
       if (shared.due.more && (await wokeNamed(context, call))) shared.heads.spoil();
       if (tx.freed.length > 0) await serveLine(tx);
       writesBefore = tx.writes;
@@ -132,6 +135,8 @@ export class Calls {
       if (fault instanceof AskAgain) return undefined;
       if (!isDibsError(fault)) throw fault;
       if (tx.writes > writesBefore) throw new RefusalWrote(fault);
+      if (context && shared.mode === "write" && !isRead(call))
+        await this.#refusedClaims.note(context, call.input, fault);
       return refusal(fault, tx.nowMs, 0);
     } finally {
       if (!LEAVES_HEADS.has(call.name) && !isRead(call)) shared.heads.spoil();

@@ -6,7 +6,7 @@ import { cursorAfter, pageOf } from "./cursor.js";
 import { record } from "./events.js";
 import { freeUp, withdrawOffer } from "./line.js";
 import { isOffered, namesOf } from "./line-order.js";
-import { asHolder } from "./line-tickets.js";
+import { asHolder, waitsNear } from "./line-tickets.js";
 import { projectOf } from "./projects.js";
 import { isLive } from "./scope-conflicts.js";
 import { namespaceOf, nearTo, scopeOf } from "./scope-names.js";
@@ -47,7 +47,7 @@ export const set_scope_capacity: Handler<Input<"set_scope_capacity">> = async (c
 async function takeBack(context: Context, row: CapacityRow, holders: readonly ScopeClaimRow[]): Promise<void> {
   const { tx, nowMs } = context;
   const having: Pick<ScopeClaimRow, "task_id" | "holder_session">[] = [...holders];
-  for (const wait of await tx.waits.near(row.namespace, nearTo(row))) {
+  for (const wait of await waitsNear({ tx }, [row])) {
     const name = namesOf(wait).find(({ namespace, key }) => namespace === row.namespace && key === row.key);
     if (name?.mode !== "exclusive" || !isOffered(wait, nowMs)) continue;
     const before = placesTaken(having);

@@ -87,7 +87,7 @@ async function behindAwaited(context: Context, { wanted, asker }: Claiming, rank
   const own = asker.session ? await waitingOf(context, [asker.session.id]) : [];
   if (own.length === 0) return rank;
   const awaited = await awaitedBy(context, own);
-  const met = await ticketsNear(context, wanted, asker);
+  const met = await ticketsNear(context, [{ wanted, asker }]);
   const passed = met.filter(
     ({ wait }) => awaited.has(wait.session_id ?? "") && !isBefore(wait, { rank, ticket: null }),
   );

@@ -28,7 +28,7 @@ async function ticketsOf(tx: Tx, hold: Frozen): Promise<WaitRow[]> {
   if (!(await tx.waits.any)) return [];
   const { key, namespace, workspace_id, project_id } = hold;
   if (key !== null && namespace !== null)
-    return (await tx.waits.near(namespace, nearTo({ key }))).filter((wait) => freezes(hold, wait));
+    return (await tx.waits.nearAny(namespace, [nearTo({ key })])).filter((wait) => freezes(hold, wait));
   return tx.waits.list(workspace_id, { projectId: project_id }, tx.nowMs, { limit: TICKETS_MAX, after: null });
 }
 

@@ -192,7 +192,7 @@ async function refuseOverlaps(
   const wanted = named.map((each) => each.wanted);
   const inLine = { ...asker, rank: context.nowMs, ticket: null, newcomer: true };
   // What waits for more for the same task ends with its lease.
-  const offers = (await ticketsNear(context, wanted, inLine)).filter(
+  const offers = (await ticketsNear(context, [{ wanted, asker: inLine }])).filter(
     ({ wait }) => isOffered(wait, context.nowMs) && (taskId === null || wait.task_id !== taskId),
   );
   conflicts.push(...offers.map((met) => conflictOf(met, context.nowMs)));

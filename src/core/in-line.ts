@@ -9,7 +9,7 @@ import type { WaitRow } from "./wait-rows.js";
 
 /** What is in the way of a request: what others hold, what is offered to them, and who is before it in line. */
 export async function inTheWayOf(looking: Looking, wanted: readonly Wanted[], asker: InLine): Promise<Conflict[]> {
-  const held = await heldInTheWay(looking, wanted, asker);
+  const held = await heldInTheWay(looking, [{ wanted, asker }]);
   return withoutFreePlaces(looking, [...held, ...(await ahead(looking, wanted, asker))]);
 }
 
@@ -19,7 +19,7 @@ export async function inTheWayOf(looking: Looking, wanted: readonly Wanted[], as
  * the two would wait for each other, too.
  */
 export async function ahead(looking: Looking, wanted: readonly Wanted[], asker: InLine): Promise<Conflict[]> {
-  const met = await ticketsNear(looking, wanted, asker);
+  const met = await ticketsNear(looking, [{ wanted, asker }]);
   if (met.length === 0) return [];
   const { session } = asker;
   const behind = session ? await waitingFor(looking, session.id) : NOBODY;
@@ -36,10 +36,7 @@ const NOBODY: ReadonlySet<never> = new Set<never>();
 
 /** How many tickets that are before the asker want what overlaps, those too that would share it. */
 export async function countAhead(looking: Looking, wanted: readonly Wanted[], asker: InLine): Promise<number> {
-  const met = await ticketsNear(
-    looking,
-    wanted.map((each) => ({ ...each, mode: "exclusive" })),
-    asker,
-  );
+  const alone = wanted.map((each) => ({ ...each, mode: "exclusive" as const }));
+  const met = await ticketsNear(looking, [{ wanted: alone, asker }]);
   return new Set(met.filter(({ wait }) => isBefore(wait, asker)).map(({ wait }) => wait.seq)).size;
 }

@@ -42,14 +42,16 @@ export function endOf(wait: WaitRow, nowMs: number): { readonly how: WaitEnd; re
   return { how: wait.task_id === null ? "session_ended" : "task_lost", atMs: Math.max(wait.asked_at, until ?? nowMs) };
 }
 
-const names = new WeakMap<object, readonly WaitedName[]>();
+const READ_MAX = 10_000;
+const names = new Map<string, readonly WaitedName[]>();
 
-/** Read once a row: a search for a deadlock asks each ticket of a line for them as often as the line is long. */
-export function namesOf(wait: Pick<WaitRow, "wanted">): readonly WaitedName[] {
-  const before = names.get(wait);
+/** Each text is read once: who enters a line asks each ticket in it for them, and a ticket never wants anything else. */
+export function namesOf({ wanted }: Pick<WaitRow, "wanted">): readonly WaitedName[] {
+  const before = names.get(wanted);
   if (before) return before;
-  const read = JSON.parse(wait.wanted) as WaitedName[];
-  names.set(wait, read);
+  const read = JSON.parse(wanted) as WaitedName[];
+  if (names.size >= READ_MAX) names.clear();
+  names.set(wanted, read);
   return read;
 }
 

@@ -3,10 +3,10 @@ import { isFrozenInLine } from "./frozen-line.js";
 import { newId } from "./ids.js";
 import { ahead } from "./in-line.js";
 import { endOf, isOffered, isWaiting, namesOf, OFFER_MS } from "./line-order.js";
-import { askerOf, collide, heldInTheWay, wantedBy } from "./line-tickets.js";
+import { askerOf, collide, heldInTheWay, waitsNear, wantedBy } from "./line-tickets.js";
+import { OverlapIndex } from "./overlap-index.js";
 import { indexKey } from "./scope-keys.js";
-import { nearTo, type Wanted } from "./scope-names.js";
-import { overlap } from "./scope-overlap.js";
+import type { Wanted } from "./scope-names.js";
 import { mayHavePlaces, withoutFreePlaces } from "./scope-places.js";
 import type { Tx } from "./store.js";
 import { iso } from "./task-view.js";
@@ -92,17 +92,12 @@ export async function serveLine(tx: Tx): Promise<boolean> {
 const mayBoth = (name: WaitedName, { scope }: Wanted) => name.key === scope.key && mayHavePlaces(scope);
 
 async function waitingFor(tx: Tx, freed: Tx["freed"]): Promise<WaitRow[]> {
-  const found = new Map<number, WaitRow>();
-  const asked = new Set<string>();
-  for (const { namespace, key } of freed) {
-    if (asked.has(`${namespace} ${key}`)) continue;
-    asked.add(`${namespace} ${key}`);
-    for (const wait of await tx.waits.near(namespace, nearTo({ key }))) {
-      const meets = namesOf(wait).some((name) => name.namespace === namespace && overlap(name.key, key));
-      if (meets && isWaiting(wait, tx.nowMs) && !isOffered(wait, tx.nowMs)) found.set(wait.seq, wait);
-    }
-  }
-  return [...found.values()].sort((a, b) => a.rank - b.rank || a.seq - b.seq);
+  const index = new OverlapIndex(freed, (name) => name);
+  const near = await waitsNear({ tx }, freed);
+  return near
+    .filter((wait) => isWaiting(wait, tx.nowMs) && !isOffered(wait, tx.nowMs))
+    .filter((wait) => namesOf(wait).some((name) => index.overlapping(name).length > 0))
+    .sort((a, b) => a.rank - b.rank || a.seq - b.seq);
 }
 
 /** Offers a ticket what it waits for, if nobody is in its way. */
@@ -110,7 +105,7 @@ export async function offerIfFree(tx: Tx, wait: WaitRow): Promise<boolean> {
   if (await isFrozenInLine(tx, wait)) return false;
   const looking = { tx, nowMs: tx.nowMs, workspaceId: wait.workspace_id };
   const [wanted, asker] = [wantedBy(wait), askerOf(wait)];
-  const held = await heldInTheWay(looking, wanted, asker);
+  const held = await heldInTheWay(looking, [{ wanted, asker }]);
   if ((await withoutFreePlaces(looking, held)).length > 0) return false;
   const both = [...held, ...(await ahead(looking, wanted, asker))];
   if ((await withoutFreePlaces(looking, both)).length > 0) return false;

@@ -10,6 +10,7 @@ export function lookingOnce(looking: Looking): Looking {
   const near = once(scopes.nearAny);
   return {
     ...looking,
+    found: new Map(),
     tx: {
       shared,
       scopes: {
@@ -25,7 +26,11 @@ export function lookingOnce(looking: Looking): Looking {
         heldBySessions: once(scopes.heldBySessions).ask,
         capacities: once(scopes.capacities).ask,
       },
-      waits: { nearAny: once(waits.nearAny).ask, ofSessions: once(waits.ofSessions).ask },
+      waits: {
+        nearAny: once(waits.nearAny).ask,
+        ofSessions: once(waits.ofSessions).ask,
+        anyOffered: once(waits.anyOffered).ask,
+      },
     },
   };
 }

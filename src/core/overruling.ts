@@ -6,7 +6,7 @@ import { refuseFrozenNames } from "./frozen.js";
 import { grouped } from "./grouped.js";
 import { lineEvent, withdrawOffer } from "./line.js";
 import { isOffered, isWaiting } from "./line-order.js";
-import { askerOf, hardInTheWay, wantedBy } from "./line-tickets.js";
+import { hardInTheWay, requestOf, wantedBy } from "./line-tickets.js";
 import { type Conflict, scopeConflict } from "./scope-conflicts.js";
 import { tryClaim } from "./scope-granting.js";
 import { revokeScopes } from "./scope-leases.js";
@@ -29,7 +29,7 @@ export const grant_wait: Handler<Input> = async (context, input) => {
   // The line is overruled, not a hold: that is lifted by its own id.
   await refuseFrozenNames(context, wantedBy(row), row.project_id, row.agent_id ?? "");
   const asked = await askedBy(context, row);
-  const losers = await losersOf(context, await hardInTheWay(context, wantedBy(row), askerOf(row)));
+  const losers = await losersOf(context, await hardInTheWay(context, [requestOf(row)]));
   for (const loser of losers) await takeAway(context, loser, reason);
   const tried = await tryClaim(context, { ...asked, overrules: true });
   if ("conflicts" in tried) throw scopeConflict(context, tried.conflicts, null);

@@ -5,6 +5,7 @@ import { grouped } from "./grouped.js";
 import { NO_HEADS } from "./heads.js";
 import { holdView } from "./hold-view.js";
 import { waitingOf } from "./line-tickets.js";
+import { lookingOnce } from "./looking-once.js";
 import { requireNamed, sessionOf } from "./named.js";
 import { projectOf } from "./projects.js";
 import type { SessionRow, TaskRow } from "./rows.js";
@@ -71,6 +72,7 @@ async function present(context: Context, rows: readonly SessionRow[]) {
     claims.filter((claim) => isLive(claim, context.nowMs)),
     (claim) => claim.holder_session,
   );
+  const looking = lookingOnce(context);
   const waitsOf = grouped(waits, (wait) => wait.session_id ?? "");
   return Promise.all(
     rows.map(async (row, at) => ({
@@ -80,7 +82,7 @@ async function present(context: Context, rows: readonly SessionRow[]) {
         context,
       ),
       claims: (claimsOf.get(row.id) ?? []).map((claim) => scopeClaimView(claim, context.nowMs)),
-      waits: await Promise.all((waitsOf.get(row.id) ?? []).map((wait) => waitView(context, wait))),
+      waits: await Promise.all((waitsOf.get(row.id) ?? []).map((wait) => waitView(looking, wait))),
     })),
   );
 }

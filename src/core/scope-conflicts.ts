@@ -14,9 +14,11 @@ import type { WaitRow, WaitVerbs } from "./wait-rows.js";
 
 /** What a look at who is in the way needs of a call. */
 export interface Looking extends Pick<Context, "nowMs" | "workspaceId"> {
+  /** By session the tickets that were found to wait for it (wait-graph.ts), where nothing is written meanwhile. */
+  readonly found?: Map<string, Promise<ReadonlySet<number>>>;
   readonly tx: Pick<Context["tx"], "shared"> & {
     readonly scopes: Pick<ScopeVerbs, "alone" | "nearAny" | "settle" | "heldBySessions" | "capacities">;
-    readonly waits: Pick<WaitVerbs, "nearAny" | "ofSessions">;
+    readonly waits: Pick<WaitVerbs, "nearAny" | "ofSessions" | "anyOffered">;
   };
 }
 

@@ -165,7 +165,9 @@ export async function refuseTaken(context: Context, row: TaskRow): Promise<void>
  * offered. Whoever waits for it waits on: it is moved, and never free (R16, R19).
  */
 export async function refuseMoved(context: Context, row: TaskRow): Promise<void> {
-  const conflicts = await hardInTheWay(context, await declared(context, row), await askerFor(context, row));
+  const conflicts = await hardInTheWay(context, [
+    { wanted: await declared(context, row), asker: await askerFor(context, row) },
+  ]);
   if (conflicts.length > 0) throw scopeConflict(context, conflicts, null);
 }
 

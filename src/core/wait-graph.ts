@@ -1,5 +1,5 @@
-import { isOffered, namesOf } from "./line-order.js";
-import { askerOf, bothShare, hardInTheWay, waitingOf, waitsNear, wantedBy } from "./line-tickets.js";
+import { isBefore, isOffered, namesOf } from "./line-order.js";
+import { askerOf, bothShare, hardInTheWay, requestOf, waitingOf, waitsNear, wantedBy } from "./line-tickets.js";
 import { OverlapIndex } from "./overlap-index.js";
 import { type Conflict, isInTheWay, isLive, type Looking } from "./scope-conflicts.js";
 import { takesPlace } from "./scope-places.js";
@@ -60,12 +60,10 @@ export async function awaitedBy(looking: Looking, from: readonly WaitRow[]): Pro
   let tickets = from;
   while (tickets.length > 0) {
     const reached: string[] = [];
-    for (const wait of tickets) {
-      for (const { holder } of await hardInTheWay(looking, wantedBy(wait), askerOf(wait))) {
-        if (holder.holder_session === "" || awaited.has(holder.holder_session)) continue;
-        awaited.add(holder.holder_session);
-        reached.push(holder.holder_session);
-      }
+    for (const { holder } of await hardInTheWay(looking, tickets.map(requestOf))) {
+      if (holder.holder_session === "" || awaited.has(holder.holder_session)) continue;
+      awaited.add(holder.holder_session);
+      reached.push(holder.holder_session);
     }
     tickets = await waitingOf(looking, reached);
   }
@@ -76,14 +74,18 @@ export async function awaitedBy(looking: Looking, from: readonly WaitRow[]): Pro
  * Tickets that wait for a session, by what it holds or is offered, over however many others; from the session on, as most
  * hold little: of a hundred in line each that asks for its turn would otherwise follow all that are before it.
  */
-export async function waitingFor(looking: Looking, sessionId: string): Promise<ReadonlySet<number>> {
-  const { nowMs } = looking;
+export function waitingFor(looking: Looking, sessionId: string): Promise<ReadonlySet<number>> {
+  const { nowMs, found } = looking;
+  const before = found?.get(sessionId);
+  if (before) return before;
   const stops = {
     claim: (row: ScopeClaimRow) => isLive(row, nowMs),
     ticket: (wait: WaitRow) => isOffered(wait, nowMs),
     exactly: true,
   };
-  return new Set((await followed(looking, sessionId, stops)).map(({ seq }) => seq));
+  const tickets = followed(looking, sessionId, stops).then((waits) => new Set(waits.map(({ seq }) => seq)));
+  found?.set(sessionId, tickets);
+  return tickets;
 }
 
 /**
@@ -91,14 +93,18 @@ export async function waitingFor(looking: Looking, sessionId: string): Promise<R
  * in no line. What looks dead may be being renewed.
  */
 export async function mayWaitFor(looking: Looking, sessionId: string): Promise<ReadonlySet<string>> {
-  const waiting = await followed(looking, sessionId, { claim: () => true, ticket: () => true, exactly: false });
+  const { nowMs } = looking;
+  const ticket = (own: WaitRow, { rank, seq }: WaitRow) =>
+    isOffered(own, nowMs) || isBefore(own, { rank, ticket: seq });
+  const waiting = await followed(looking, sessionId, { claim: () => true, ticket, exactly: false });
   return new Set(waiting.flatMap(({ session_id }) => session_id ?? []));
 }
 
 /** What of a session keeps others waiting. */
 interface Stops {
   claim(row: ScopeClaimRow): boolean;
-  ticket(wait: WaitRow): boolean;
+  /** Whether a ticket of it stops another that wants the same. */
+  ticket(own: WaitRow, wait: WaitRow): boolean;
   /** Whether one that could have another place is not kept waiting by who has one. */
   readonly exactly: boolean;
 }
@@ -124,13 +130,15 @@ async function followed(looking: Looking, sessionId: string, stops: Stops): Prom
 /** Tickets that what the sessions hold is in the way of, or what their tickets want. */
 async function stoppedBy(looking: Looking, sessionIds: readonly string[], stops: Stops): Promise<WaitRow[]> {
   const claims = (await looking.tx.scopes.heldBySessions(sessionIds)).filter((claim) => stops.claim(claim));
-  const asked = (await waitingOf(looking, sessionIds)).filter((wait) => stops.ticket(wait));
+  const asked = await waitingOf(looking, sessionIds);
   if (claims.length === 0 && asked.length === 0) return [];
   const held = new OverlapIndex(claims, (claim) => claim);
   const own = new OverlapIndex(
-    asked.flatMap((wait) => wantedBy(wait).map((wanted) => ({ wanted, session: wait.session_id }))),
+    asked.flatMap((ticket) => wantedBy(ticket).map((wanted) => ({ wanted, ticket }))),
     ({ wanted: { namespace, scope } }) => ({ namespace, key: scope.key }),
   );
+  const stopsIt = (ticket: WaitRow, wait: WaitRow) =>
+    ticket.session_id !== wait.session_id && stops.ticket(ticket, wait);
   const near = await waitsNear(looking, [...claims, ...asked.flatMap(namesOf)]);
   const stopped: WaitRow[] = [];
   for (const wait of near) {
@@ -139,7 +147,7 @@ async function stoppedBy(looking: Looking, sessionIds: readonly string[], stops:
       const claimed = held.overlapping(name).filter((claim) => isInTheWay(claim, wanted, askerOf(wait)));
       const waited = own
         .overlapping(name)
-        .filter((each) => each.session !== wait.session_id && !bothShare(name, each.wanted));
+        .filter(({ ticket, wanted: each }) => stopsIt(ticket, wait) && !bothShare(name, each));
       const holders = [...claimed, ...waited.map((each) => ({ key: each.wanted.scope.key, mode: each.wanted.mode }))];
       return holders.map((holder) => ({ wanted, holder }));
     });
@@ -151,6 +159,6 @@ async function stoppedBy(looking: Looking, sessionIds: readonly string[], stops:
 }
 
 async function isStopped(looking: Looking, wait: WaitRow, sessionIds: readonly string[]): Promise<boolean> {
-  const conflicts = await hardInTheWay(looking, wantedBy(wait), askerOf(wait));
+  const conflicts = await hardInTheWay(looking, [requestOf(wait)]);
   return conflicts.some(({ holder }) => sessionIds.includes(holder.holder_session));
 }

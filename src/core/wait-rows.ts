@@ -91,10 +91,10 @@ export interface YieldRow {
 export interface WaitVerbs {
   /** Whether anybody waits, in any workspace; most of the time nobody does. */
   readonly any: Awaitable<boolean>;
+  /** Whether any ticket is offered what it wants. */
+  anyOffered(): Awaitable<boolean>;
   add(row: Omit<StoredWait, "seq">, names: readonly (WaitedName & { readonly index_key: string })[]): Awaitable<void>;
-  /** Tickets that nobody has recorded the end of and that may want what overlaps, those before others first. */
-  near(namespace: string, near: Near): Awaitable<WaitRow[]>;
-  /** The same of any of several names, each ticket once. */
+  /** Tickets that nobody has recorded the end of and that may want what overlaps any of the names, those before others first. */
   nearAny(namespace: string, near: readonly Near[]): Awaitable<WaitRow[]>;
   byId(workspaceId: string, id: string): Awaitable<WaitRow | undefined>;
   bySeqs(seqs: readonly number[]): Awaitable<WaitRow[]>;

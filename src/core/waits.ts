@@ -9,11 +9,12 @@ import { countAhead, inTheWayOf } from "./in-line.js";
 import { endWait } from "./line.js";
 import { endOf, isOffered, isTicketOf, isWaiting, namesOf } from "./line-order.js";
 import { askerOf, waitingOf, wantedBy } from "./line-tickets.js";
+import { lookingOnce } from "./looking-once.js";
 import { requireNamed } from "./named.js";
 import { noticesOf } from "./notices.js";
 import { projectOf } from "./projects.js";
 import type { TaskRow } from "./rows.js";
-import type { Conflict } from "./scope-conflicts.js";
+import type { Conflict, Looking } from "./scope-conflicts.js";
 import type { Claiming } from "./scope-granting.js";
 import { namespaceOf, nearTo, scopeOf, type Wanted } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
@@ -92,19 +93,21 @@ export const list_waits: Handler<Input<"list_waits">> = async (context, input) =
   const meant = rows.filter(
     (row) => !scope || namesOf(row).some((name) => name.namespace === namespace && overlap(name.key, scope.key)),
   );
-  const body = await Promise.all(meant.map((row) => waitView(context, row)));
+  const looking = lookingOnce(context);
+  const body = await Promise.all(meant.map((row) => waitView(looking, row)));
   return { body, ...cursorAfter("waits", rows, page, (row) => [row.rank, row.seq]) };
 };
 
 /** A ticket as it is at this instant, whether or not anybody noticed its end. */
-export async function waitView(context: Context, row: WaitRow) {
-  const end = endOf(row, context.nowMs);
-  const offered = isOffered(row, context.nowMs) ? row.offered_until : null;
+export async function waitView(looking: Looking, row: WaitRow) {
+  const { nowMs } = looking;
+  const end = endOf(row, nowMs);
+  const offered = isOffered(row, nowMs) ? row.offered_until : null;
   const state = end ? (end.how === "granted" ? "granted" : "ended") : offered === null ? "waiting" : "offered";
   return {
     ticket: row.id,
     state,
-    position: end ? null : (await countAhead(context, wantedBy(row), askerOf(row))) + 1,
+    position: end ? null : (await countAhead(looking, wantedBy(row), askerOf(row))) + 1,
     project_id: row.project_id,
     scopes: namesOf(row).map(({ scope, mode }) => ({ scope, mode })),
     intent: row.intent,
@@ -115,7 +118,7 @@ export async function waitView(context: Context, row: WaitRow) {
     task_id: row.task_id,
     asked_at: iso(row.asked_at),
     offer_expires_at: offered === null ? null : iso(offered),
-    offer_remaining_ms: offered === null ? null : offered - context.nowMs,
+    offer_remaining_ms: offered === null ? null : offered - nowMs,
     ended_at: end ? iso(end.atMs) : null,
     ended_how: end?.how ?? null,
   };

@@ -215,6 +215,7 @@ test("the story of waiting: a holder, an exclusive waiter, shared ones behind it
     "scope.queued path:src/login",
     "scope.claimed path:docs",
     "scope.queued path:src/db",
+    "scope.refused path:docs/a",
     "scope.wait_ended path:src/login",
     "session.expired",
     "scope.yield_requested path:src",

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { inject } from "vitest";
 import type { SqlValue } from "../../src/store/driver.js";
@@ -44,6 +44,7 @@ class FreshFile implements AnyStore {
   constructor(parent: string) {
     this.#folder = mkdtempSync(join(parent, "dibs-store-"));
     this.#file = new StoreFile(join(this.#folder, "dibs.db"));
+    copyFileSync(inject("emptyFile"), this.#file.path);
     this.url = `sqlite:${this.#file.path}`;
   }
 

@@ -54,6 +54,7 @@ const WAIT = `SELECT w.*, a.name AS agent_name, s.implicit, s.client, s.branch,
   FROM waits w LEFT JOIN sessions s ON s.id = w.session_id LEFT JOIN agents a ON a.id = w.agent_id
   LEFT JOIN tasks t ON t.id = w.task_id`;
 const ANY = "SELECT 1 AS x FROM waits WHERE ended_at IS NULL LIMIT 1";
+const ANY_OFFERED = "SELECT 1 AS x FROM waits WHERE ended_at IS NULL AND offered_until IS NOT NULL LIMIT 1";
 
 /** Who waits for names, and what they asked of who holds them. */
 export function waitVerbs(db: Db): WaitVerbs {
@@ -65,6 +66,7 @@ export function waitVerbs(db: Db): WaitVerbs {
     get any() {
       return after(db.get(ANY), (row) => row !== undefined);
     },
+    anyOffered: () => after(db.get(ANY_OFFERED), (row) => row !== undefined),
     async add(row, names) {
       added = true;
       const seq = await db.insert("waits", COLUMNS, row);
@@ -113,7 +115,7 @@ export function waitVerbs(db: Db): WaitVerbs {
   };
 }
 
-function near(db: Db): Pick<WaitVerbs, "near" | "nearAny"> {
+function near(db: Db): Pick<WaitVerbs, "nearAny"> {
   const { textsOf } = db.dialect;
   const tickets = (asked: string, params: readonly SqlValue[]) =>
     db.all<WaitRow>(`${WAIT} WHERE w.seq IN (${asked}) ORDER BY w.rank, w.seq`, ...params);
@@ -125,7 +127,6 @@ function near(db: Db): Pick<WaitVerbs, "near" | "nearAny"> {
       [namespace, JSON.stringify(at), namespace, from, below],
     );
   return {
-    near: one,
     nearAny: (namespace, all) =>
       all.length === 1 ? one(namespace, all[0] as Near) : tickets(any, nearAny(namespace, all)),
   };
