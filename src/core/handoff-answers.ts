@@ -112,6 +112,12 @@ async function takeTask(context: Context, handoff: HandoffRow, row: TaskRow, lea
   await refuseFrozen(context, row);
   const held = row.scoped === 1 ? await context.tx.scopes.ofTask(row) : [];
   const named = await withWanted(context, held, row.project_id);
+  // What it holds beside what it declares goes with it, and is as new to who gets it.
+  await refuseFrozenNames(
+    context,
+    named.map(({ wanted }) => wanted),
+    row.project_id,
+  );
   const { dead } = await refuseOverlaps(context, named, row.id);
   if (handoff.from_agent !== context.agent.id) await roomForAll(context, held.length + 1);
   await lapseScopes(context.tx, dead);

@@ -160,6 +160,17 @@ describe("a task's scopes", () => {
     expect(past).toMatchObject([{ ended_how: "released" }, { agent_name: "ann", ended_how: "transferred" }]);
   });
 
+  test("aren't handed over while a hold freezes any of them, also one claimed beside what it declares (R41)", async () => {
+    const { id } = await fresh.task();
+    await fresh.claim(id, ann);
+    await fresh.ask("claim_scopes", { scopes: ["path:docs"], intent: "beside it", task_id: id }, ann);
+    const offered = await offerTask(id, ben);
+    await fresh.ask("place_hold", { scope: "path:docs", reason: "release", ttl_seconds: 60 }, fresh.root);
+    expect((await refused(offered, ben)).code).toBe("frozen");
+    fresh.time.pass(60_000);
+    expect((await accept(offered, ben)).task?.claimed_by_agent_id).toBe(ben.id);
+  });
+
   test("aren't handed over one by one", async () => {
     const { id } = await fresh.task({ scopes: ["path:src"] });
     await fresh.claim(id, ann);
