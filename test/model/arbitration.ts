@@ -11,6 +11,7 @@ export class Arbitration extends Line {
     if (reason === undefined) throw new Refusal("reason_required");
     if (ticket.ended === "granted") return ticket;
     if (!this.inLine(ticket)) throw new Refusal("lease_lost");
+    this.refuseFrozen(ticket.wanted, ticket.project);
     for (const each of this.losers(ticket)) {
       if ("wanted" in each) this.withdraw(each);
       else if (each.task) {
@@ -39,12 +40,6 @@ export class Arbitration extends Line {
       losers.push(...left.filter(together(last)));
       left = left.filter((each) => !losers.includes(each));
     }
-  }
-
-  /** It keeps its place in line. */
-  protected withdraw(ticket: Ticket): void {
-    ticket.offeredUntilMs = null;
-    this.freed.push(...ticket.wanted);
   }
 
   /** So many may have the name; who has it keeps it. Offers that go beyond are taken back, the last in line first. */

@@ -31,6 +31,7 @@ export class ClaimHandoffs extends Arbitration {
     if (offer.of.task !== null) return super.handOver(who, offer, seconds);
     const claim = offer.of.lease;
     const asker: Asker = { session: this.sessionOf(who), task: null, priority: 2 };
+    this.refuseFrozen([claim], claim.project);
     this.refuseBeside(asker, [claim], (each) => each === claim);
     const own = this.own(asker, claim);
     Object.assign(claim, { ended: "transferred", lost: true });
@@ -72,6 +73,7 @@ export class ClaimHandoffs extends Arbitration {
   protected override mayPassOn(who: Who, task: NonNullable<Asker["task"]>): void {
     const held = this.claims.filter((claim) => claim.task === task && this.lives(claim));
     const asker = { session: this.sessionOf(who), task, priority: task.priority };
+    this.refuseFrozen(held, task.project);
     this.refuseBeside(asker, held, (each) => "wanted" in each && each.task === task);
     this.reached(held.length > 0 ? "a task was handed over with its names" : "a task was handed over");
   }

@@ -2,7 +2,7 @@ import type { Body } from "../support/fresh-store.js";
 import { asSession } from "./callers.js";
 import type { Expected } from "./expected.js";
 import { compareTicket, ticketFields } from "./line-shown.js";
-import { FLAT, spaceOf, type Wanted } from "./names.js";
+import { FLAT, NAMES, spaceOf, type Wanted } from "./names.js";
 import { claimSnapshot } from "./names-shown.js";
 import type { Who } from "./records.js";
 import { same } from "./shown.js";
@@ -71,6 +71,11 @@ function placeOf({ args }: Subject): Wanted {
   return { name, mode: "exclusive", space: spaceOf(name, args.project ?? "default") };
 }
 
+function frozenBy({ args }: Subject): Omit<Wanted, "mode"> {
+  const name = NAMES[(args.own ?? 0) % NAMES.length] as Wanted["name"];
+  return { name, space: spaceOf(name, args.project ?? "default") };
+}
+
 export const LINE_CALLS = {
   ask: {
     name: "get_wait",
@@ -98,6 +103,17 @@ export const LINE_CALLS = {
     role: "coordinator",
     input: (s) => given({ ...ticketInput(s), reason: s.args.reason }),
     predict: (s) => about(s, (ticket) => s.scene.rules.overrule(s.who, ticket, s.args.reason)),
+  },
+  freeze: {
+    name: "place_hold",
+    record: true,
+    role: "coordinator",
+    input: (s) =>
+      given({ scope: frozenBy(s).name.text, project_id: s.args.project, reason: "because", ttl_seconds: s.args.count }),
+    predict: (s) => {
+      const { project = "default", count = 1 } = s.args;
+      return { status: 201, hold: s.scene.rules.place(project, count, frozenBy(s)) };
+    },
   },
   places: {
     name: "set_scope_capacity",

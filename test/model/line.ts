@@ -21,6 +21,9 @@ export class Line extends Tickets {
     const ticket = this.ticketFor(asker, asked);
     const priority = asked.priority ?? ticket?.priority ?? asker.priority;
     const inLine = { ...asker, priority, ticket };
+    // What it has by any mode goes on.
+    const fresh = asked.wanted.filter((each) => !this.own(asker, each));
+    this.refuseFrozen(fresh, asked.project);
     const missing = this.missing(asker, asked.wanted);
     const inTheWay = this.inTheWay(inLine, missing);
     if (inTheWay.length === 0) {

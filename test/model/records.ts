@@ -1,3 +1,5 @@
+import type { Wanted } from "./names.js";
+
 /** What the model knows. Ids are those that Dibs gave; a record is bound to its id by the answer that first shows it. */
 
 export type Role = "worker" | "coordinator" | "admin";
@@ -104,10 +106,11 @@ export interface Task {
   deleted: boolean;
 }
 
-/** A freeze of a project (R41). */
+/** A freeze of a project, or of a name (R41). */
 export interface Hold {
   id: string | null;
   readonly project: string;
+  readonly on: Omit<Wanted, "mode"> | null;
   readonly endsAtMs: number;
   lifted: boolean;
 }

@@ -17,6 +17,8 @@ const claims = (ofTen: number) => some(ofTen, fc.array(fc.nat(20), { minLength: 
 
 /** Few, so that they meet; agents without a session, or in one of a few. */
 const few = { agent: fc.nat(2), seat: fc.constantFrom(0, 0, 1, 2), task: fc.nat(6) };
+const coordinators = { ...few, agent: fc.constantFrom(2, 2, 3, 1) };
+const frozenFor = fc.constantFrom(20, 20, 60, 600);
 const priority = some(3, fc.constantFrom(1, 3, 4));
 const own = fc.nat(5);
 const offered = {
@@ -55,6 +57,9 @@ const callsOf = (names: ReturnType<typeof namesOf>): Weighted<CallStep>[] => [
   call(1, "fail", { reason, flag: flag(6), aimed }),
   call(1, "force", { reason }),
   call(1, "delegate", { aimed }),
+  call(2, "freeze", { own: fc.nat(NAMES.length - 1), project, count: frozenFor }, coordinators),
+  call(1, "place", { project, count: frozenFor }, coordinators),
+  call(2, "lift", { count: fc.nat(5) }, coordinators),
   call(3, "askToYield", { own, reason, flag: flag(9) }, few),
   call(6, "answerYield", { resume: some(3, fc.nat(3)), ...answered, flag: flag(9), names: some(9, names) }, few),
   call(3, "offerName", { own, ...offered, flag: flag(9) }, few),

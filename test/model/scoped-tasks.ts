@@ -25,6 +25,10 @@ export class ScopedTasks extends Scopes {
     return this.#firstSkippedMs + PATIENCE_MS - 1 - this.nowMs;
   }
 
+  protected override isFrozen(task: Task): boolean {
+    return super.isFrozen(task) || this.frozenNames(this.declares(task), task.project);
+  }
+
   protected taskInTheWay(who: Who, task: Task): { id: string | null }[] {
     return this.inTheWay({ session: this.sessionOf(who), task, priority: task.priority }, this.declares(task));
   }
@@ -41,6 +45,11 @@ export class ScopedTasks extends Scopes {
   }
 
   protected override passedOver(who: Who, task: Task): boolean {
+    if (super.passedOver(who, task)) {
+      this.skipped.push(task);
+      this.reached("a frozen task was passed over");
+      return true;
+    }
     if (this.taskInTheWay(who, task).length === 0) return false;
     this.skipped.push(task);
     this.reached("a task was passed over");

@@ -1,4 +1,4 @@
-import { collide, isSameName, type Mode, type Name, type Wanted } from "./names.js";
+import { collide, isSameName, type Mode, type Name, overlap, type Wanted } from "./names.js";
 import { Places } from "./places.js";
 import { type Grant, Refusal, type Session, type Task, type Who } from "./records.js";
 import { Rules } from "./rules.js";
@@ -98,6 +98,20 @@ export class Scopes extends Rules {
     const ends = this.claims.filter((claim) => this.lives(claim)).map((claim) => this.endOf(claim));
     const all = [...super.instants(), ...ends].filter((at) => at > this.nowMs && at < Infinity);
     return [...new Set(all)].sort((a, b) => a - b);
+  }
+
+  /** R41: whether nobody gets one of these names anew in that project. */
+  protected frozenNames(wanted: readonly Wanted[], project: string): boolean {
+    const holds = this.freezes.filter((hold) => this.isLive(hold));
+    return wanted.some((each) =>
+      holds.some(({ on, ...hold }) => (on ? overlap({ ...on, mode: "exclusive" }, each) : hold.project === project)),
+    );
+  }
+
+  protected refuseFrozen(wanted: readonly Wanted[], project: string): void {
+    if (!this.frozenNames(wanted, project)) return;
+    this.reached("frozen");
+    throw new Refusal("frozen");
   }
 
   // Who is in the way

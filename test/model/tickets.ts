@@ -1,5 +1,5 @@
 import { collide, overlap, type Wanted } from "./names.js";
-import type { Grant, Session, Task, Who } from "./records.js";
+import type { Grant, Hold, Session, Task, Who } from "./records.js";
 import { ScopedTasks } from "./scoped-tasks.js";
 import type { Asker, Claim } from "./scopes.js";
 import { leaseEndMs } from "./standing.js";
@@ -39,7 +39,7 @@ export class Tickets extends ScopedTasks {
   /** What became free otherwise than by an end. */
   protected readonly freed: Wanted[] = [];
   /** What was seen to have ended. */
-  readonly #noticed = new Set<Claim | Ticket>();
+  readonly #noticed = new Set<Claim | Ticket | Hold>();
 
   // The clock
 
@@ -80,7 +80,8 @@ export class Tickets extends ScopedTasks {
     const tasks = new Set(dead.flatMap(({ task }) => task ?? []));
     const asleep = this.tasks.filter((task) => task.status === "open" && this.declares(task).length > 0);
     const names = dead.filter(({ task }) => !task).length;
-    return dead.length === 0 ? 0 : Math.max(names, tasks.size + asleep.length);
+    const holds = this.freezes.filter((hold) => !this.isLive(hold) && !this.#noticed.has(hold));
+    return dead.length + holds.length === 0 ? 0 : Math.max(names, holds.length, tasks.size + asleep.length);
   }
 
   /**
@@ -93,6 +94,11 @@ export class Tickets extends ScopedTasks {
       ...this.tickets.filter((each) => !this.inLine(each)),
     ];
     const fresh = over.filter((each) => !this.#noticed.has(each));
+    for (const hold of this.freezes) {
+      if (this.isLive(hold) || this.#noticed.has(hold)) continue;
+      this.#noticed.add(hold);
+      this.freed.push(...this.thawed(hold));
+    }
     if (fresh.length + this.freed.length === 0) return;
     for (const each of fresh) this.#noticed.add(each);
     const freed = [...fresh.flatMap((each) => ("wanted" in each ? each.wanted : [each])), ...this.freed.splice(0)];
@@ -102,13 +108,41 @@ export class Tickets extends ScopedTasks {
     for (const ticket of met) this.offerIfFree(ticket);
   }
 
+  /** It keeps its place in line. */
+  protected withdraw(ticket: Ticket): void {
+    ticket.offeredUntilMs = null;
+    this.freed.push(...ticket.wanted);
+  }
+
+  /** What is offered and not taken is offered no more (R41). */
+  override place(project: string, seconds: number, on: Hold["on"] = null): Hold {
+    const hold = super.place(project, seconds, on);
+    for (const ticket of this.tickets)
+      if (this.offered(ticket) && this.frozenNames(ticket.wanted, ticket.project)) {
+        this.withdraw(ticket);
+        this.reached("offered no more, as it is frozen");
+      }
+    return hold;
+  }
+
+  /** What thaws when it is over. */
+  private thawed({ on, project }: Hold): Wanted[] {
+    if (on) return [{ ...on, mode: "exclusive" }];
+    return this.tickets.filter((ticket) => ticket.project === project).flatMap(({ wanted }) => wanted);
+  }
+
   /** Those that wait, the first first. */
   inOrder(): Ticket[] {
     return this.tickets.filter((each) => this.inLine(each)).sort((a, b) => a.rank - b.rank || a.order - b.order);
   }
 
   protected offerIfFree(ticket: Ticket): void {
-    if (this.offered(ticket) || this.inTheWay(by(ticket), ticket.wanted).length > 0) return;
+    if (
+      this.offered(ticket) ||
+      this.frozenNames(ticket.wanted, ticket.project) ||
+      this.inTheWay(by(ticket), ticket.wanted).length > 0
+    )
+      return;
     ticket.offeredUntilMs = this.nowMs + OFFER_MS;
     this.reached("offered");
   }
