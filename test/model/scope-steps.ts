@@ -57,31 +57,43 @@ const callsOf = (names: ReturnType<typeof namesOf>): Weighted<CallStep>[] => [
   call(1, "fail", { reason, flag: flag(6), aimed }),
   call(1, "force", { reason }),
   call(1, "delegate", { aimed }),
-  call(2, "freeze", { own: fc.nat(NAMES.length - 1), project, count: frozenFor }, coordinators),
-  call(1, "place", { project, count: frozenFor }, coordinators),
-  call(2, "lift", { count: fc.nat(5) }, coordinators),
-  call(3, "askToYield", { own, reason, flag: flag(9) }, few),
-  call(6, "answerYield", { resume: some(3, fc.nat(3)), ...answered, flag: flag(9), names: some(9, names) }, few),
-  call(3, "offerName", { own, ...offered, flag: flag(9) }, few),
-  call(1, "offer", { ...offered, flag: flag(9) }, few),
-  call(4, "accept", { resume: some(2, fc.nat(3)), seconds: some(2, fc.constantFrom(30, 60, 29)), flag: flag(8) }),
-  call(1, "decline", { resume: some(3, fc.nat(3)), flag: flag(5) }),
   call(1, "reopen", {}),
 ];
 
 const SLOT = NAMES.findIndex(({ text }) => text === "slot:1");
 const places = call(2, "places", { own: fc.constantFrom(3, 3, 3, 2), count: fc.constantFrom(1, 2, 2, 3) }, few);
+const holds = [
+  call(2, "freeze", { own: fc.nat(NAMES.length - 1), project, count: frozenFor }, coordinators),
+  call(1, "place", { project, count: frozenFor }, coordinators),
+  call(2, "lift", { count: fc.nat(5) }, coordinators),
+];
+const yields = (names: ReturnType<typeof namesOf>) => [
+  call(2, "askToYield", { own, reason, flag: flag(9) }, few),
+  call(4, "answerYield", { resume: some(3, fc.nat(3)), ...answered, flag: flag(9), names: some(9, names) }, few),
+];
+const handoffs = [
+  call(3, "offerName", { own, ...offered, flag: flag(9) }, few),
+  call(1, "offer", { ...offered, flag: flag(9) }, few),
+  call(4, "accept", { resume: some(2, fc.nat(3)), seconds: some(2, fc.constantFrom(30, 60, 29)), flag: flag(9) }),
+  call(1, "decline", { resume: some(3, fc.nat(3)), flag: flag(5) }),
+];
 
-/** Some about the tree, some about what several may have at once. */
+const often = (times: number, calls: readonly Weighted<CallStep>[]) =>
+  calls.map(({ weight, arbitrary }) => ({ weight: weight * times, arbitrary }));
+const onTree = namesOf(fc.nat(2));
+/** Each play has something that happens in it often: with all of them at once none got far enough. */
+const about = (theme: readonly Weighted<CallStep>[], names = onTree) =>
+  plays(often(2, callsOf(names)).concat(often(8, theme), holds, yields(names), handoffs, [places]), 3);
+
 export const scopesPlay = fc.oneof(
-  { weight: 3, arbitrary: plays(callsOf(namesOf(fc.nat(2))), 3) },
-  {
-    weight: 1,
-    arbitrary: plays([places, ...callsOf(namesOf(fc.constantFrom(SLOT, SLOT, SLOT, 0)))], 3).map((steps) => [
-      act("places", 2, { own: 3, count: 2 }),
-      ...steps,
-    ]),
-  },
+  about([]),
+  about(holds),
+  about(yields(onTree)),
+  about(handoffs),
+  about([places], namesOf(fc.constantFrom(SLOT, SLOT, SLOT, 0))).map((steps) => [
+    act("places", 2, { own: 3, count: 2 }),
+    ...steps,
+  ]),
 );
 
 /** Sessions of all, and tasks. */

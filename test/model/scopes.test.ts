@@ -51,7 +51,7 @@ describe("the model of the rules and the engine agree about scopes", () => {
     const property = fc.asyncProperty(scopesPlay, (steps) => stage.play(steps));
     await fc.assert(property, {
       seed,
-      numRuns: rounds(1_000, 100_000),
+      numRuns: rounds(1_000, 1_000_000),
       ...(path === undefined ? {} : { path, endOnFailure: true }),
       interruptAfterTimeLimit: playing(12_000),
       markInterruptAsFailure: false,
