@@ -44,7 +44,6 @@ export class ClaimHandoffs extends Arbitration {
       return fresh;
     }
     this.reached("to one who had it already");
-    if (claim.mode === "exclusive") own.mode = "exclusive";
     Object.assign(own, { nested: own.nested + 1, hops: Math.max(own.hops, hops) });
     this.renewName(own, seconds);
     return own;

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { limit, playing, rounds } from "../support/campaign.js";
 import type { CallStep } from "./calls.js";
+import { held } from "./held.js";
 import { Stage } from "./stage.js";
 import { play, type Step } from "./steps.js";
 
@@ -23,7 +24,7 @@ const path = process.env.MODEL_PATH;
 
 function check(stage: () => Stage, numRuns: number, timeMs: number): Promise<void> {
   const property = fc.asyncProperty(play, (steps) => stage().play(steps));
-  return fc.assert(property, {
+  return held(property, {
     seed,
     numRuns,
     ...(path === undefined ? {} : { path }),

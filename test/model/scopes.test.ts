@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ON_SQLITE } from "../support/any-store.js";
 import { limit, playing, rounds } from "../support/campaign.js";
+import { held } from "./held.js";
 import { SCOPES_OPENINGS, scopesPlay } from "./scope-steps.js";
 import { Stage } from "./stage.js";
 
@@ -49,7 +50,7 @@ describe("the model of the rules and the engine agree about scopes", () => {
 
   test("over a thousand random plays (R29-R37)", { timeout: limit(60_000) }, async () => {
     const property = fc.asyncProperty(scopesPlay, (steps) => stage.play(steps));
-    await fc.assert(property, {
+    await held(property, {
       seed,
       numRuns: rounds(1_000, 1_000_000),
       ...(path === undefined ? {} : { path, endOnFailure: true }),

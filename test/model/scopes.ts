@@ -8,6 +8,8 @@ import { leaseEndMs } from "./standing.js";
 export interface Claim extends Wanted {
   id: string | null;
   fence: number | null;
+  /** Until it became its session's alone. */
+  fenceBefore: number;
   mode: Mode;
   readonly project: string;
   readonly session: Session;
@@ -185,11 +187,16 @@ export class Scopes extends Rules {
       const own = this.own(asker, each);
       if (!own) return this.grantName(each, { project, intent, session, task, seconds });
       this.reached(own.mode === "shared" && each.mode === "exclusive" ? "upgraded" : "claimed once more");
-      if (each.mode === "exclusive") own.mode = each.mode;
+      if (own.mode === "shared" && each.mode === "exclusive") this.upgrade(own);
       Object.assign(own, { nested: own.nested + 1, intent });
       if (!own.grant) this.renewName(own, seconds);
       return own;
     });
+  }
+
+  /** Alone with it, it is above all that shared it before (R4). */
+  protected upgrade(own: Claim): void {
+    Object.assign(own, { mode: "exclusive", fence: null, fenceBefore: own.fence });
   }
 
   protected grantName(
@@ -197,7 +204,7 @@ export class Scopes extends Rules {
     by: { project: string; intent: string; session: Session; task: Task | null; seconds: number },
   ): Claim {
     const lease = { grant: by.task?.live ?? null, atMs: this.nowMs, untilMs: this.nowMs + by.seconds * 1000 };
-    const fresh = { id: null, fence: null, nested: 1, hops: 0, ended: null, lost: false } as const;
+    const fresh = { id: null, fence: null, fenceBefore: 0, nested: 1, hops: 0, ended: null, lost: false } as const;
     const claim: Claim = { ...by, name, mode, space, ...lease, ...fresh };
     this.claims.push(claim);
     return claim;

@@ -27,6 +27,7 @@ function goOn(rules: Line): boolean {
     const lease = {
       id: null,
       fence: null,
+      fenceBefore: 0,
       intent: "",
       seconds: 1,
       nested: 1,

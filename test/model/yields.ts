@@ -82,7 +82,7 @@ export class Yields extends ClaimHandoffs {
       const own = this.own(asker, each);
       const { seconds, intent } = claim;
       if (own) {
-        if (claim.mode === "exclusive") own.mode = "exclusive";
+        if (claim.mode === "exclusive" && own.mode === "shared") this.upgrade(own);
         Object.assign(own, { nested: own.nested + 1, intent, hops: Math.max(own.hops, claim.hops) });
         if (!own.grant) this.renewName(own, seconds);
       } else this.grantName(each, claim).hops = claim.hops;
