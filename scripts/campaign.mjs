@@ -1,6 +1,6 @@
-// `npm run campaign`: the tests of races, crashes and several nodes, long (more than an hour on two cores). Prints what they
-// measured, and keeps it as JSON lines in the file it names. With arguments (`npm run campaign -- nodes`) only the tests
-// they choose.
+// `npm run campaign`: the tests of races, crashes and several nodes, and the plays of the model, long (more than an hour and
+// a half on two cores; MODEL_MINUTES says how long each kind of plays goes on, else five). Prints what they measured, and
+// keeps it as JSON lines in the file it names. With arguments (`npm run campaign -- nodes`) only the tests they choose.
 import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const status = run(
     `${root}node_modules/${tools.vitest}`,
     "run",
     "--no-file-parallelism",
-    ...(chosen.length > 0 ? chosen : ["test/race", "test/crash", "test/nodes"]),
+    ...(chosen.length > 0 ? chosen : ["test/race", "test/crash", "test/nodes", "test/model"]),
   ],
   { env: { CAMPAIGN: "long", CAMPAIGN_REPORT: report } },
 );

@@ -4,7 +4,9 @@ import type { Operations } from "../contract/operations.js";
 import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
 import { record } from "./events.js";
-import { freeUp } from "./line.js";
+import { freeUp, withdrawOffer } from "./line.js";
+import { isOffered, namesOf } from "./line-order.js";
+import { asHolder, waitsNear } from "./line-tickets.js";
 import { projectOf } from "./projects.js";
 import { isLive } from "./scope-conflicts.js";
 import { namespaceOf, nearTo, scopeOf } from "./scope-names.js";
@@ -36,10 +38,26 @@ export const set_scope_capacity: Handler<Input<"set_scope_capacity">> = async (c
     if (capacity > was) {
       freeUp(tx, row, [row]);
       context.woke();
-    }
+    } else await takeBack(context, row, holders);
   }
   return { body: view(row, holders) };
 };
+
+/** Offers that go beyond the places that are left are taken back, the last in line first: else nobody could accept any of them. */
+async function takeBack(context: Context, row: CapacityRow, holders: readonly ScopeClaimRow[]): Promise<void> {
+  const { tx, nowMs } = context;
+  const having: Pick<ScopeClaimRow, "task_id" | "holder_session">[] = [...holders];
+  for (const wait of await waitsNear({ tx }, [row])) {
+    const name = namesOf(wait).find(({ namespace, key }) => namespace === row.namespace && key === row.key);
+    if (name?.mode !== "exclusive" || !isOffered(wait, nowMs)) continue;
+    const before = placesTaken(having);
+    having.push(asHolder(wait, name, nowMs));
+    const after = placesTaken(having);
+    if (after === before || after <= row.capacity) continue;
+    having.pop();
+    await withdrawOffer(tx, wait, "there are fewer places now.");
+  }
+}
 
 function view({ project_id, scope, capacity }: CapacityRow, holders: readonly ScopeClaimRow[]) {
   const taken = placesTaken(holders);

@@ -1,11 +1,13 @@
 import { DibsError } from "../contract/errors.js";
 import type { Context } from "./context.js";
+import { grouped } from "./grouped.js";
 import { ahead } from "./in-line.js";
 import { isBefore, isOffered } from "./line-order.js";
-import { asHolder, askerOf, hardInTheWay, type InLine, requestOf, ticketsNear, wantedBy } from "./line-tickets.js";
+import { asHolder, heldInTheWay, type InLine, requestOf, ticketsNear } from "./line-tickets.js";
 import { lookingOnce } from "./looking-once.js";
 import type { Conflict } from "./scope-conflicts.js";
 import type { Wanted } from "./scope-names.js";
+import { withoutFreePlaces } from "./scope-places.js";
 import { scopeClaimView } from "./scope-view.js";
 import { type Edge, mayWaitFor, wayTo } from "./wait-graph.js";
 import type { WaitRow } from "./wait-rows.js";
@@ -27,11 +29,15 @@ export async function refuseDeadlock(
   const waiting = new Set(await mayWaitFor(looking, session.id));
   for (const other of behind.sessions)
     for (const each of [other, ...(await mayWaitFor(looking, other))]) waiting.add(each);
-  const edgesOf = async (wait: WaitRow) => [
-    ...(await hardInTheWay(looking, [requestOf(wait)])),
-    ...(await ahead(looking, wantedBy(wait), askerOf(wait))),
-    ...(behind.edges.get(wait.seq) ?? []),
-  ];
+  // Who has one of several places keeps nobody waiting while another is free, be it in the way of the asker's own.
+  const edgesOf = async (wait: WaitRow) => {
+    const request = requestOf(wait);
+    return withoutFreePlaces(looking, [
+      ...(await heldInTheWay(looking, [request])),
+      ...(await ahead(looking, request.wanted, request.asker)),
+      ...behind.edgesOf(wait, request.wanted),
+    ]);
+  };
   const search = { looking, sessionId: session.id, waiting, deadEnds: new Set<string>(), edgesOf };
   for (const conflict of conflicts) {
     // For another task of its own, as two tasks' names conflict within one session too (R16), it would wait for itself.
@@ -40,6 +46,9 @@ export async function refuseDeadlock(
     if (way) throw wouldDeadlock(context, conflict, way);
   }
 }
+
+/** Of what such a ticket wants that for which it would wait for the asker. */
+type EdgesBehind = (wait: WaitRow, wanted: readonly Wanted[]) => Conflict[];
 
 /**
  * Tickets that would wait for the asker as it gets into line before them, over more than its own place in line: those of
@@ -50,7 +59,7 @@ async function behindIt(
   asker: InLine,
   wanted: readonly Wanted[],
   conflicts: readonly Conflict[],
-): Promise<{ readonly edges: ReadonlyMap<number, Conflict[]>; readonly sessions: ReadonlySet<string> }> {
+): Promise<{ readonly edgesOf: EdgesBehind; readonly sessions: ReadonlySet<string> }> {
   const passing = new Set(conflicts.map(({ holder }) => holder.holder_session));
   const { agent, session, nowMs } = context;
   const own = {
@@ -63,14 +72,14 @@ async function behindIt(
   const met = (await ticketsNear(context, [{ wanted, asker }])).filter(
     ({ wait }) => !isBefore(wait, asker) && !isOffered(wait, nowMs) && !passing.has(wait.session_id ?? ""),
   );
-  const edges = new Map(
-    met.map(({ wanted: each, wait, name }) => {
-      const [waitsFor] = wantedBy(wait).filter(({ scope }) => scope.key === name.key) as [Wanted];
-      const holder = { ...asHolder(wait, { ...name, scope: each.scope.text }, nowMs), ...own };
-      return [wait.seq, [{ wanted: waitsFor, holder }]];
-    }),
-  );
-  return { edges, sessions: new Set(met.flatMap(({ wait }) => wait.session_id ?? [])) };
+  const bySeq = grouped(met, ({ wait }) => wait.seq);
+  const edgesOf: EdgesBehind = ({ seq }, theirs) =>
+    (bySeq.get(seq) ?? []).flatMap(({ wanted: { scope, mode }, wait, name }) => {
+      const waitsFor = theirs.find((each) => each.scope.key === name.key && each.namespace === name.namespace);
+      const taken = { ...name, scope: scope.text, key: scope.key, mode };
+      return waitsFor ? [{ wanted: waitsFor, holder: { ...asHolder(wait, taken, nowMs), ...own } }] : [];
+    });
+  return { edgesOf, sessions: new Set(met.flatMap(({ wait }) => wait.session_id ?? [])) };
 }
 
 /** The asker has no ticket yet that could be shown. */

@@ -9,6 +9,8 @@ import { endOffer, handoffEvent, tell } from "./handoff-record.js";
 import { handoffView, offeredThing, stands } from "./handoff-state.js";
 import type { HandoffRow } from "./handoff-verbs.js";
 import { leaseSecondsOf, notifyLost, transfer } from "./leases.js";
+import { isOffered } from "./line-order.js";
+import { conflictOf, ticketsNear } from "./line-tickets.js";
 import { leaseLost } from "./lost-lease.js";
 import { noticesOf } from "./notices.js";
 import { quoted } from "./quoted.js";
@@ -111,6 +113,12 @@ async function takeTask(context: Context, handoff: HandoffRow, row: TaskRow, lea
   await refuseFrozen(context, row);
   const held = row.scoped === 1 ? await context.tx.scopes.ofTask(row) : [];
   const named = await withWanted(context, held, row.project_id);
+  // What it holds beside what it declares goes with it, and is as new to who gets it.
+  await refuseFrozenNames(
+    context,
+    named.map(({ wanted }) => wanted),
+    row.project_id,
+  );
   const { dead } = await refuseOverlaps(context, named, row.id);
   if (handoff.from_agent !== context.agent.id) await roomForAll(context, held.length + 1);
   await lapseScopes(context.tx, dead);
@@ -161,8 +169,8 @@ async function withWanted(context: Context, rows: readonly ScopeClaimRow[], proj
 }
 
 /**
- * Refuses what would let two hold what overlaps: the giver's other claims were no bar to its own session, but they are one
- * to the receiver's. With what the receiver has of that very name, which goes on (R33). Throws `scope_conflict`.
+ * Refuses what would let two hold what overlaps: the giver's other claims, and what it was offered, were no bar to its own
+ * session, but they are one to the receiver's. With what the receiver has of that very name, which goes on (R33). Throws `scope_conflict`.
  */
 async function refuseOverlaps(
   context: Context,
@@ -185,6 +193,13 @@ async function refuseOverlaps(
       if (taskId === null && mine && holder.key === key) own = holder;
     }
   }
+  const wanted = named.map((each) => each.wanted);
+  const inLine = { ...asker, rank: context.nowMs, ticket: null, newcomer: true };
+  // What waits for more for the same task ends with its lease.
+  const offers = (await ticketsNear(context, [{ wanted, asker: inLine }])).filter(
+    ({ wait }) => isOffered(wait, context.nowMs) && (taskId === null || wait.task_id !== taskId),
+  );
+  conflicts.push(...offers.map((met) => conflictOf(met, context.nowMs)));
   const inTheWay = await withoutFreePlaces(context, conflicts);
   if (inTheWay.length > 0) throw await refusedBeside(context, named, scopeConflict(context, inTheWay, null));
   return { own, dead: around.flatMap((each) => each.dead) };

@@ -5,7 +5,7 @@ import { type Asker, type Conflict, type Found, isInTheWay, type Looking, lookAr
 import { indexKey } from "./scope-keys.js";
 import { nearTo, type Wanted } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
-import { withoutFreePlaces } from "./scope-places.js";
+import { takesPlace, withoutFreePlaces } from "./scope-places.js";
 import type { ScopeClaimRow } from "./scope-rows.js";
 import type { WaitedName, WaitRow, WaitVerbs } from "./wait-rows.js";
 
@@ -72,8 +72,12 @@ export async function ticketsNear(looking: Looking, requests: readonly LineReque
   const index = new OverlapIndex(names, ({ name }) => name);
   return all.flatMap(({ wanted, asker }) => {
     const met = new Map<WaitRow, Met>();
-    for (const { wait, name } of index.overlapping(keyed(wanted)).sort((a, b) => a.place - b.place))
-      if (!met.has(wait) && !isOwn(wait, asker) && !bothShare(name, wanted)) met.set(wait, { wanted, wait, name });
+    for (const { wait, name } of index.overlapping(keyed(wanted)).sort((a, b) => a.place - b.place)) {
+      if (isOwn(wait, asker) || bothShare(name, wanted)) continue;
+      const before = met.get(wait);
+      // Who wants one of its places, and a pattern over it as well, is in the way by the pattern.
+      if (!before || takesPlace({ wanted, holder: before.name })) met.set(wait, { wanted, wait, name });
+    }
     return [...met.values()];
   });
 }

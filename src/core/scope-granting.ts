@@ -12,7 +12,7 @@ import type { GrantedScope, ScopeClaimRow } from "./scope-rows.js";
 import { holdingOf } from "./task-scopes.js";
 
 /** What a claim of names is asked with, and by whom. */
-export interface Claiming extends Pick<ScopeGrant, "project" | "intent" | "leaseSeconds"> {
+export interface Claiming extends Pick<ScopeGrant, "project" | "intent" | "leaseSeconds" | "hops"> {
   readonly wanted: readonly Wanted[];
   /** The task that they are claimed for. */
   readonly row: TaskRow | null;
@@ -62,12 +62,15 @@ async function looked(context: Context, { wanted, row, asker, overrules }: Claim
   for (const [at, each] of wanted.entries()) {
     const found = around[at] as Found;
     for (const claim of found.dead) dead.set(claim.seq, claim);
+    const mine = found.live.find((claim) => isSame(claim, each, asker.taskId, holder));
+    if (mine) own.set(each.scope.key, mine);
+    // Who has it already has it, also where several do and there are fewer places by now.
+    if (isRenewal(mine, each)) continue;
+    fresh.push(each);
     for (const claim of found.live) {
       if (conflicts.length >= CONFLICTS_COUNTED) break;
-      if (isSame(claim, each, asker.taskId, holder)) own.set(each.scope.key, claim);
-      else if (isInTheWay(claim, each, asker)) conflicts.push({ wanted: each, holder: claim });
+      if (claim !== mine && isInTheWay(claim, each, asker)) conflicts.push({ wanted: each, holder: claim });
     }
-    if (!isRenewal(own.get(each.scope.key), each)) fresh.push(each);
   }
   // A place may be free all the same. What is held already needs no place in line; and who is in line and can't have it yet
   // needs no more to be told.
@@ -107,11 +110,11 @@ async function again(
   context: Context,
   row: ScopeClaimRow,
   mode: Wanted["mode"],
-  { intent, leaseSeconds }: ScopeGrant,
+  { intent, leaseSeconds, hops = 0 }: ScopeGrant,
 ): Promise<ScopeClaimRow> {
   const upgraded = row.mode === "shared" && mode === "exclusive";
   const lease = row.task_id === null ? { lease_seconds: leaseSeconds } : {};
-  const change = { nested: row.nested + 1, intent, ...lease };
+  const change = { nested: row.nested + 1, hops: Math.max(row.hops, hops), intent, ...lease };
   const renewed = await (upgraded ? upgradeScope : renewScope)(context, row, change);
   if (upgraded) await claimedEvent(context, renewed, { upgraded: true });
   return renewed;

@@ -24,11 +24,12 @@ export function overlap(a: ScopeKey, b: ScopeKey): boolean {
 }
 
 /**
- * Whether all that one scope covers is covered by the other. Exact where the other is a literal; within a pattern lie the
- * names that it matches in full.
+ * Whether all that one scope covers is covered by the other. Exact where the other is a literal, or the whole tree; within
+ * any other pattern lie the names that it matches in full.
  */
 export function isWithin(inner: ScopeKey, outer: ScopeKey): boolean {
   if (!isPattern(outer)) return indexKey(inner).startsWith(outer);
+  if (outer === `${kindOf(outer)}:**/`) return kindOf(inner) === kindOf(outer);
   if (isPattern(inner)) return false;
   return kindOf(outer) === kindOf(inner) && meet(shapeOf(outer), [segmentsOf(inner).map((segment) => [segment])]);
 }

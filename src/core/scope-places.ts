@@ -42,7 +42,14 @@ export async function withoutFreePlaces(looking: Looking, conflicts: readonly Co
     });
 }
 
-function takesPlace({ wanted, holder }: Conflict): boolean {
+/** Whether both want the one name for themselves, so that it is the number of its places that keeps them apart, if anything does. */
+export function takesPlace({
+  wanted,
+  holder,
+}: {
+  readonly wanted: Wanted;
+  readonly holder: Pick<ScopeClaimRow, "mode" | "key">;
+}): boolean {
   const alone = wanted.mode === "exclusive" && holder.mode === "exclusive";
   return alone && holder.key === wanted.scope.key && mayHavePlaces(wanted.scope);
 }
@@ -64,8 +71,13 @@ export async function capacitiesOf(
 
 export const placeOf = ({ namespace, scope }: Wanted) => `${namespace} ${scope.key}`;
 
-/** A session that holds a name by itself and for tasks holds it once for each task: what it has by itself shares a place. */
+/**
+ * A session has a place for each task that it holds the name for; what it has by itself is in one of these. Who waits for
+ * more than it has of it already needs no second one.
+ */
 export function placesTaken(holders: readonly Pick<ScopeClaimRow, "task_id" | "holder_session">[]): number {
-  const withTask = new Set(holders.filter(({ task_id }) => task_id !== null).map((row) => row.holder_session));
-  return holders.filter((row) => row.task_id !== null || !withTask.has(row.holder_session)).length;
+  const ofTasks = holders.filter(({ task_id }) => task_id !== null);
+  const sessions = new Set(ofTasks.map((row) => row.holder_session));
+  const alone = holders.filter((row) => row.task_id === null && !sessions.has(row.holder_session));
+  return new Set(ofTasks.map((row) => row.task_id)).size + new Set(alone.map((row) => row.holder_session)).size;
 }

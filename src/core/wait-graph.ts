@@ -2,6 +2,7 @@ import { isBefore, isOffered, namesOf } from "./line-order.js";
 import { askerOf, bothShare, hardInTheWay, requestOf, waitingOf, waitsNear, wantedBy } from "./line-tickets.js";
 import { OverlapIndex } from "./overlap-index.js";
 import { type Conflict, isInTheWay, isLive, type Looking } from "./scope-conflicts.js";
+import { takesPlace } from "./scope-places.js";
 import type { ScopeClaimRow } from "./scope-rows.js";
 import type { WaitedName, WaitRow } from "./wait-rows.js";
 
@@ -81,6 +82,7 @@ export function waitingFor(looking: Looking, sessionId: string): Promise<Readonl
     claim: (row: ScopeClaimRow) => isLive(row, nowMs),
     ticket: (own: WaitRow) => isOffered(own, nowMs),
     isPassed: () => false,
+    exactly: true,
   };
   const tickets = followed(looking, sessionId, stops).then((waits) => new Set(waits.map(({ seq }) => seq)));
   found?.set(sessionId, tickets);
@@ -95,7 +97,12 @@ export async function mayWaitFor(looking: Looking, sessionId: string): Promise<R
   const { nowMs } = looking;
   const isPassed = (own: WaitRow, { rank, seq }: WaitRow) =>
     !isOffered(own, nowMs) && !isBefore(own, { rank, ticket: seq });
-  const waiting = await followed(looking, sessionId, { claim: () => true, ticket: () => true, isPassed });
+  const waiting = await followed(looking, sessionId, {
+    claim: () => true,
+    ticket: () => true,
+    isPassed,
+    exactly: false,
+  });
   return new Set(waiting.flatMap(({ session_id }) => session_id ?? []));
 }
 
@@ -105,6 +112,8 @@ interface Stops {
   ticket(own: WaitRow): boolean;
   /** But not those that are before it in line. */
   isPassed(own: WaitRow, wait: WaitRow): boolean;
+  /** Whether one that could have another place is not kept waiting by who has one. */
+  readonly exactly: boolean;
 }
 
 /** Tickets stopped by a session, and by the sessions whose these are, and so on. */
@@ -138,13 +147,25 @@ async function stoppedBy(looking: Looking, sessionIds: readonly string[], stops:
   const stopsIt = (ticket: WaitRow, wait: WaitRow) =>
     ticket.session_id !== wait.session_id && !stops.isPassed(ticket, wait);
   const near = await waitsNear(looking, [...claims, ...asked.flatMap(namesOf)]);
-  return near.filter((wait) =>
-    wantedBy(wait).some((wanted, at) => {
+  const stopped: WaitRow[] = [];
+  for (const wait of near) {
+    const met = wantedBy(wait).flatMap((wanted, at) => {
       const name = namesOf(wait)[at] as WaitedName;
-      return (
-        held.overlapping(name).some((claim) => isInTheWay(claim, wanted, askerOf(wait))) ||
-        own.overlapping(name).some(({ ticket, wanted: each }) => stopsIt(ticket, wait) && !bothShare(name, each))
-      );
-    }),
-  );
+      const claimed = held.overlapping(name).filter((claim) => isInTheWay(claim, wanted, askerOf(wait)));
+      const waited = own
+        .overlapping(name)
+        .filter(({ ticket, wanted: each }) => stopsIt(ticket, wait) && !bothShare(name, each));
+      const holders = [...claimed, ...waited.map((each) => ({ key: each.wanted.scope.key, mode: each.wanted.mode }))];
+      return holders.map((holder) => ({ wanted, holder }));
+    });
+    if (met.length === 0) continue;
+    const mayHaveAnother = stops.exactly && met.every(takesPlace);
+    if (!mayHaveAnother || (await isStopped(looking, wait, sessionIds))) stopped.push(wait);
+  }
+  return stopped;
+}
+
+async function isStopped(looking: Looking, wait: WaitRow, sessionIds: readonly string[]): Promise<boolean> {
+  const conflicts = await hardInTheWay(looking, [requestOf(wait)]);
+  return conflicts.some(({ holder }) => sessionIds.includes(holder.holder_session));
 }

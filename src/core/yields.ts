@@ -13,7 +13,7 @@ import { requireReason } from "./required-reason.js";
 import { isLive, isProven, scopeConflict } from "./scope-conflicts.js";
 import { tryClaim } from "./scope-granting.js";
 import { endScopes, scopeEvent } from "./scope-leases.js";
-import { scopeOf, type Wanted } from "./scope-names.js";
+import { wantedOf } from "./scope-names.js";
 import { isWithin } from "./scope-overlap.js";
 import type { ScopeClaimRow } from "./scope-rows.js";
 import { iso } from "./task-view.js";
@@ -100,11 +100,7 @@ async function narrow(context: Context, claim: ScopeClaimRow, texts: readonly st
   if (!texts) throw invalidInput("scopes", "must say what you keep, as answer is narrow");
   const project = await context.project(claim.project_id);
   if (!project) throw new Error(`Project ${claim.project_id} of claim ${claim.id} is not there.`);
-  const wanted: Wanted[] = texts.map((text) => ({
-    scope: scopeOf(context, text, project),
-    mode: claim.mode,
-    namespace: claim.namespace,
-  }));
+  const wanted = wantedOf(context, texts, project, claim.mode);
   for (const { scope } of wanted)
     if (scope.key === claim.key || !isWithin(scope.key, claim.key))
       throw invalidInput("scopes", `must be smaller than ${claim.scope} and within it, which ${scope.text} is not`);
@@ -117,10 +113,10 @@ async function narrow(context: Context, claim: ScopeClaimRow, texts: readonly st
     ticket: null,
     newcomer: true,
   };
-  const { intent, lease_seconds: leaseSeconds } = claim;
+  const { intent, lease_seconds: leaseSeconds, hops } = claim;
   const holder = () => context.holder();
   await endScopes(context, [claim], "released", { narrowed: true });
-  const asked = { wanted, project, intent, leaseSeconds, row, asker, holder, overrules: true } as const;
+  const asked = { wanted, project, intent, leaseSeconds, row, asker, holder, hops, overrules: true } as const;
   const tried = await tryClaim(context, asked);
   if ("conflicts" in tried) throw scopeConflict(context, tried.conflicts, null);
 }

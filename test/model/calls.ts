@@ -1,5 +1,5 @@
 import type { OperationName } from "dibs/contract";
-import { proofOf, whoOf } from "./callers.js";
+import { heldOne, proofOf, whoOf } from "./callers.js";
 import type { Expected } from "./expected.js";
 import { type Family, familyOf } from "./families.js";
 import { HANDOFF_CALLS } from "./handoff-calls.js";
@@ -8,6 +8,7 @@ import type { Task, Who } from "./records.js";
 import { SCOPE_CALLS } from "./scope-calls.js";
 import { snapshot } from "./shown.js";
 import { type Args, assignee, atMs, type CallKind, given, holding, idsOf, one, type Scene, when } from "./subjects.js";
+import { YIELD_CALLS } from "./yield-calls.js";
 
 /** One call as data; who and what it is about are chosen by number among those there are when it runs. */
 export interface CallStep {
@@ -244,6 +245,7 @@ export const CALLS = {
   },
   ...SCOPE_CALLS,
   ...LINE_CALLS,
+  ...YIELD_CALLS,
 } satisfies Record<string, CallKind>;
 
 /** The call a step means now; undefined where there is nothing it could speak of. */
@@ -271,6 +273,7 @@ export function prepare(scene: Scene, step: CallStep): Prepared | undefined {
     family,
     title: `task ${scene.calls}`,
   };
+  if (step.args.aimed) Object.assign(subject, heldOne(subject));
   if (kind.sense?.(subject) === false) return undefined;
   Object.assign(subject, kind.aims?.(subject));
   const { name, role = "worker", sessionless = false } = kind;

@@ -1,5 +1,8 @@
+import { asSession } from "./callers.js";
 import type { Offer } from "./handoffs.js";
-import type { Session, Who } from "./records.js";
+import { claimSnapshot } from "./names-shown.js";
+import type { Who } from "./records.js";
+import type { Claim } from "./scopes.js";
 import { snapshot } from "./shown.js";
 import { type CallKind, given, holding, type Subject } from "./subjects.js";
 
@@ -12,13 +15,14 @@ function receiver({ scene, args }: Subject): Offer["to"] {
   return { agent, session: null };
 }
 
+const toWhom = ({ to }: Subject) => (to?.session ? { to_session_id: to.session.id } : { to_agent_id: to?.agent.id });
+
 /** The offer that is answered; the newest are answered most. */
 function offerOf({ scene, args }: Subject): Offer | undefined {
   const known = scene.rules.offers.filter(({ id }) => id !== null);
   return known.at(-1 - ((args.resume ?? 0) % Math.max(1, known.length)));
 }
 
-const as = (session: Session): Who => ({ agent: session.agent, session: session.ttlMs === null ? null : session });
 const answering = {
   sense: (subject: Subject) => offerOf(subject) !== undefined,
   /** Mostly by those whom it is for. */
@@ -26,11 +30,21 @@ const answering = {
     const offer = offerOf(subject) as Offer;
     const { to } = offer;
     if (!subject.args.flag) return { offer };
-    if (to.session) return { offer, who: as(to.session) };
+    if (to.session) return { offer, who: asSession(to.session) };
     return { offer, ...(to.agent === subject.who.agent ? {} : { who: { agent: to.agent, session: null } }) };
   },
 } as const;
 const answered = (subject: Subject) => subject.offer as Offer;
+
+/** What is handed over of names: one that lives and that a session claimed by itself, or any. */
+function claimFor({ scene: { rules }, args, who }: Subject): { claim?: Claim; who?: Who } {
+  const known = rules.claims.filter(({ id }) => id !== null);
+  const own = known.filter((claim) => rules.lives(claim) && !claim.task);
+  const among = args.flag && own.length > 0 ? own : known;
+  const claim = among.at(-1 - ((args.own ?? 0) % Math.max(1, among.length)));
+  if (!claim) return {};
+  return { claim, who: args.flag ? asSession(claim.session) : who };
+}
 
 export const HANDOFF_CALLS = {
   offer: {
@@ -42,16 +56,23 @@ export const HANDOFF_CALLS = {
       const held = scene.rules.tasks.filter(({ id, live }) => id !== null && live?.id);
       const chosen = held[task.order % Math.max(1, held.length)];
       if (!args.flag || !chosen?.live) return { to };
-      return { to, task: chosen, who: as(chosen.live.session), proof: {} };
+      return { to, task: chosen, who: asSession(chosen.live.session), proof: {} };
     },
-    input: (s) => {
-      const { agent, session } = s.to as Offer["to"];
-      const to = session ? { to_session_id: session.id } : { to_agent_id: agent.id };
-      return given({ ...holding(s), ...to, note: s.args.text, offer_seconds: s.args.seconds });
-    },
+    input: (s) => given({ ...holding(s), ...toWhom(s), note: s.args.text, offer_seconds: s.args.seconds }),
     predict: (s) => {
       const said = given({ note: s.args.text, seconds: s.args.seconds });
       return { status: 201, offer: s.scene.rules.offer(s.who, s.task, s.proof, s.to as Offer["to"], said) };
+    },
+  },
+  offerName: {
+    name: "handoff_claim",
+    record: true,
+    sense: (subject) => claimFor(subject).claim !== undefined,
+    aims: (subject) => ({ to: receiver(subject), ...claimFor(subject) }),
+    input: (s) => given({ claim_id: s.claim?.id, ...toWhom(s), note: s.args.text, offer_seconds: s.args.seconds }),
+    predict: (s) => {
+      const said = given({ note: s.args.text, seconds: s.args.seconds });
+      return { status: 201, offer: s.scene.rules.offerName(s.who, s.claim as Claim, s.to as Offer["to"], said) };
     },
   },
   accept: {
@@ -59,8 +80,12 @@ export const HANDOFF_CALLS = {
     ...answering,
     input: (s) => given({ handoff_id: answered(s).id, lease_seconds: s.args.seconds }),
     predict: (s) => {
-      const task = s.scene.rules.accept(s.who, answered(s), s.args.seconds);
-      return { offer: answered(s), tasks: [snapshot(s.scene.rules, task)] };
+      const { rules, names } = s.scene;
+      const offer = answered(s);
+      const granted = rules.accept(s.who, offer, s.args.seconds);
+      if (offer.of.task) return { offer, tasks: [snapshot(rules, offer.of.task)] };
+      const claim = claimSnapshot(rules, granted as Claim);
+      return { offer, also: ({ claim: shown }) => names.claim(claim, shown as Parameters<typeof names.claim>[1]) };
     },
   },
   decline: {

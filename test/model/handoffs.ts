@@ -1,29 +1,50 @@
 import { Families } from "./families.js";
-import { type Agent, type Grant, type Proof, Refusal, type Session, type Task, type Who } from "./records.js";
+import {
+  type Agent,
+  type Grant,
+  type Lease,
+  type Proof,
+  Refusal,
+  type Session,
+  type Task,
+  type Who,
+} from "./records.js";
+import type { Claim } from "./scopes.js";
 
-/** An offer of one grant to somebody else. */
+/** An offer of one lease to somebody else. */
 export interface Offer {
   id: string | null;
-  readonly task: Task;
-  readonly grant: Grant;
+  /** What is offered: a task, or a name that a session claimed by itself. */
+  readonly of: { readonly task: Task; readonly lease: Grant } | { readonly task: null; readonly lease: Claim };
   readonly to: { readonly agent: Agent; readonly session: Session | null };
   readonly note: string | undefined;
   readonly untilMs: number;
   state: "offered" | "accepted" | "declined" | "withdrawn" | "replaced";
   by: Session | null;
-  granted: Grant | null;
+  granted: Lease | null;
 }
 
-const HOPS_MAX = 3;
+/** What an offer says. */
+export interface Said {
+  readonly note?: string;
+  readonly seconds?: number;
+}
+
+export const HOPS_MAX = 3;
 
 /** Passing a task on (R39). */
 export class Handoffs extends Families {
   readonly offers: Offer[] = [];
 
   /** As long as its time runs, the lease is the one that was offered, and the receiver is there. */
-  stands({ state, untilMs, task, grant, to }: Offer): boolean {
+  stands(offer: Offer): boolean {
+    const { state, untilMs, to } = offer;
     const there = to.session === null || to.session.state === "open";
-    return state === "offered" && this.nowMs < untilMs && task.live === grant && task.cancelAsked === null && there;
+    return state === "offered" && this.nowMs < untilMs && this.isHeld(offer) && there;
+  }
+
+  protected isHeld({ of: { task, lease } }: Offer): boolean {
+    return task !== null && task.live === lease && task.cancelAsked === null;
   }
 
   override instants(): number[] {
@@ -31,42 +52,61 @@ export class Handoffs extends Families {
     return [...new Set([...super.instants(), ...ends])].sort((a, b) => a - b);
   }
 
-  offer(who: Who, target: Task, proof: Proof, to: Offer["to"], said: { note?: string; seconds?: number }): Offer {
+  offer(who: Who, target: Task, proof: Proof, to: Offer["to"], said: Said): Offer {
     const task = this.existing(target);
-    const grant = this.heldBy(who, task, proof);
+    const lease = this.heldBy(who, task, proof);
     if (task.cancelAsked) throw new Refusal("invalid_input");
     if (task.hops >= HOPS_MAX) throw new Refusal("limit_exceeded");
-    if (to.session === grant.session) throw new Refusal("invalid_input");
+    return this.make({ task, lease }, to, said);
+  }
+
+  protected make(of: Offer["of"], to: Offer["to"], { note, seconds }: Said): Offer {
+    if (to.session === of.lease.session) throw new Refusal("invalid_input");
     if (to.session && to.session.state !== "open") throw new Refusal("session_ended");
-    for (const other of this.offers) if (this.stands(other) && other.grant === grant) other.state = "replaced";
-    const untilMs = this.nowMs + (said.seconds ?? 300) * 1000;
-    const { note } = said;
-    const offer: Offer = { id: null, task, grant, to, note, untilMs, state: "offered", by: null, granted: null };
+    for (const other of this.offers) if (this.stands(other) && other.of.lease === of.lease) other.state = "replaced";
+    const untilMs = this.nowMs + (seconds ?? 300) * 1000;
+    const offer: Offer = { id: null, of, to, note, untilMs, state: "offered", by: null, granted: null };
     this.offers.push(offer);
     return offer;
   }
 
-  /** Exactly once, and nobody has the task in between: the attempt goes on. */
-  accept(who: Who, offer: Offer, seconds?: number): Task {
-    const { task, grant } = offer;
+  /** Exactly once, and nobody has it in between. */
+  accept(who: Who, offer: Offer, seconds?: number): Lease {
     this.mayAnswer(who, offer, false);
     if (offer.state === "accepted" && offer.by === this.sessionOf(who)) return this.acceptedBefore(who, offer);
     this.inTime(offer);
-    const length = this.secondsOf(seconds, grant.seconds);
-    if (this.isFrozen(task)) throw new Refusal("frozen");
-    grant.ended = "transferred";
-    grant.session.lost.push({ grant, task, reason: "transferred" });
-    const { attempts, hops } = task;
-    this.grantTo(who, task, length);
-    Object.assign(task, { attempts, hops: hops + 1 });
-    if (offer.note !== undefined) task.handoff = offer.note;
-    Object.assign(offer, { state: "accepted", by: task.live?.session, granted: task.live });
-    return task;
+    const length = this.secondsOf(seconds, offer.of.lease.seconds);
+    const granted = this.handOver(who, offer, length);
+    Object.assign(offer, { state: "accepted", by: granted.session, granted });
+    return granted;
   }
 
-  private acceptedBefore(who: Who, { task, granted }: Offer): Task {
+  /** Of a task the attempt goes on. */
+  protected handOver(who: Who, { of, note }: Offer, seconds: number): Lease {
+    if (of.task === null) throw new Error("Names are handed over elsewhere.");
+    const { task, lease } = of;
+    if (this.isFrozen(task)) throw new Refusal("frozen");
+    this.mayPassOn(who, task);
+    lease.ended = "transferred";
+    lease.session.lost.push({ grant: lease, task, reason: "transferred" });
+    const { attempts, hops } = task;
+    this.passOn(who, task, seconds, lease);
+    Object.assign(task, { attempts, hops: hops + 1 });
+    if (note !== undefined) task.handoff = note;
+    return task.live as Grant;
+  }
+
+  /** Whether nobody else holds what the task does. */
+  protected mayPassOn(_who: Who, _task: Task): void {}
+
+  protected passOn(who: Who, task: Task, seconds: number, _before: Grant): void {
+    this.grantTo(who, task, seconds);
+  }
+
+  protected acceptedBefore(who: Who, { of: { task }, granted }: Offer): Lease {
+    if (task === null) throw new Error("Names are handed over elsewhere.");
     if (task.deleted) throw new Refusal("lease_lost", { reason: "expired" });
-    if (task.live === granted) return task;
+    if (task.live && task.live === granted) return granted;
     throw this.lostBy(who, task, { lease_id: granted?.id ?? "" }).refusal;
   }
 
@@ -79,8 +119,8 @@ export class Handoffs extends Families {
     return offer;
   }
 
-  private gave(who: Who, { grant }: Offer): boolean {
-    return this.sessionOf(who) === grant.session;
+  private gave(who: Who, { of: { lease } }: Offer): boolean {
+    return this.sessionOf(who) === lease.session;
   }
 
   private mayAnswer(who: Who, offer: Offer, giver: boolean): void {
@@ -91,7 +131,12 @@ export class Handoffs extends Families {
 
   private inTime(offer: Offer): void {
     if (this.stands(offer)) return;
-    const holder = offer.task.live;
+    const holder = this.holderOf(offer);
     throw new Refusal("handoff_taken", holder ? { holder } : {});
+  }
+
+  /** Who has by now what was offered. */
+  protected holderOf({ of: { task } }: Offer): Lease | null {
+    return task?.live ?? null;
   }
 }

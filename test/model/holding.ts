@@ -7,7 +7,7 @@ export class Holding extends Standing {
 
   claimNext(who: Who, input: { labels?: string[]; project?: string; seconds?: number; count?: number }): Task[] {
     const seconds = this.secondsOf(input.seconds);
-    const fitting = this.queue().filter(
+    const fitting = this.queueWithFrozen().filter(
       (task) =>
         (task.assignedTo === null || task.assignedTo === who.agent) &&
         (input.project === undefined || task.project === input.project) &&
@@ -24,8 +24,8 @@ export class Holding extends Standing {
   }
 
   /** Whether something else than the queue keeps the caller from it. */
-  protected passedOver(_who: Who, _task: Task): boolean {
-    return false;
+  protected passedOver(_who: Who, task: Task): boolean {
+    return this.isFrozen(task);
   }
 
   claim(who: Who, target: Task, input: { seconds?: number; takeover?: boolean; reason?: string }): Task {

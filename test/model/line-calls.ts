@@ -1,7 +1,10 @@
 import type { Body } from "../support/fresh-store.js";
+import { asSession } from "./callers.js";
 import type { Expected } from "./expected.js";
 import { compareTicket, ticketFields } from "./line-shown.js";
+import { FLAT, NAMES, spaceOf, type Wanted } from "./names.js";
 import { claimSnapshot } from "./names-shown.js";
+import type { Who } from "./records.js";
 import { same } from "./shown.js";
 import { type CallKind, given, type Subject } from "./subjects.js";
 import type { Ticket } from "./tickets.js";
@@ -17,6 +20,17 @@ function ticketBy(s: Subject): Ticket | null {
     before === undefined ? (known.at(-1 - ((s.args.ticket ?? 0) % Math.max(1, known.length))) ?? null) : before;
   chosen.set(s, ticket);
   return ticket;
+}
+
+/** Mostly by who waits, and of what is offered, if anything is. */
+function byWaiter(s: Subject): { who?: Who } {
+  if (!s.args.flag) return {};
+  const { rules } = s.scene;
+  const offered = rules.tickets.filter((ticket) => ticket.id !== null && rules.offered(ticket));
+  const ticket = offered[(s.args.ticket ?? 0) % Math.max(1, offered.length)];
+  if (ticket) chosen.set(s, ticket);
+  const waiter = ticketBy(s)?.session;
+  return waiter?.id ? { who: asSession(waiter) } : {};
 }
 
 const ticketInput = (s: Subject) => ({ ticket: ticketBy(s)?.id ?? "0".repeat(32) });
@@ -52,6 +66,16 @@ function about(s: Subject, act: (ticket: Ticket) => Ticket): Expected {
   return answered(s, act(ticket));
 }
 
+function placeOf({ args }: Subject): Wanted {
+  const name = FLAT[(args.own ?? 0) % FLAT.length] as Wanted["name"];
+  return { name, mode: "exclusive", space: spaceOf(name, args.project ?? "default") };
+}
+
+function frozenBy({ args }: Subject): Omit<Wanted, "mode"> {
+  const name = NAMES[(args.own ?? 0) % NAMES.length] as Wanted["name"];
+  return { name, space: spaceOf(name, args.project ?? "default") };
+}
+
 export const LINE_CALLS = {
   ask: {
     name: "get_wait",
@@ -62,12 +86,14 @@ export const LINE_CALLS = {
   takeOffered: {
     name: "accept_wait",
     record: true,
+    aims: byWaiter,
     input: ticketInput,
     predict: (s) => about(s, (ticket) => s.scene.rules.takeOffered(s.who, ticket)),
   },
   leave: {
     name: "cancel_wait",
     record: true,
+    aims: byWaiter,
     input: ticketInput,
     predict: (s) => about(s, (ticket) => s.scene.rules.leaveLine(s.who, ticket)),
   },
@@ -77,5 +103,26 @@ export const LINE_CALLS = {
     role: "coordinator",
     input: (s) => given({ ...ticketInput(s), reason: s.args.reason }),
     predict: (s) => about(s, (ticket) => s.scene.rules.overrule(s.who, ticket, s.args.reason)),
+  },
+  freeze: {
+    name: "place_hold",
+    record: true,
+    role: "coordinator",
+    input: (s) =>
+      given({ scope: frozenBy(s).name.text, project_id: s.args.project, reason: "because", ttl_seconds: s.args.count }),
+    predict: (s) => {
+      const { project = "default", count = 1 } = s.args;
+      return { status: 201, hold: s.scene.rules.place(project, count, frozenBy(s)) };
+    },
+  },
+  places: {
+    name: "set_scope_capacity",
+    record: true,
+    role: "coordinator",
+    input: (s) => given({ scope: placeOf(s).name.text, capacity: s.args.count, project_id: s.args.project }),
+    predict: (s) => {
+      const { taken, free } = s.scene.rules.setPlaces(placeOf(s), s.args.count ?? 1);
+      return { also: (body) => same([body.taken, body.free], [taken, free], "places") };
+    },
   },
 } satisfies Record<string, CallKind>;

@@ -21,6 +21,9 @@ export class Line extends Tickets {
     const ticket = this.ticketFor(asker, asked);
     const priority = asked.priority ?? ticket?.priority ?? asker.priority;
     const inLine = { ...asker, priority, ticket };
+    // What it has by any mode goes on.
+    const fresh = asked.wanted.filter((each) => !this.own(asker, each));
+    this.refuseFrozen(fresh, asked.project);
     const missing = this.missing(asker, asked.wanted);
     const inTheWay = this.inTheWay(inLine, missing);
     if (inTheWay.length === 0) {
@@ -139,7 +142,7 @@ export class Line extends Tickets {
     return ticket;
   }
 
-  private taking(ticket: Ticket): void {
+  protected taking(ticket: Ticket): void {
     const { session, seconds } = ticket;
     this.granted(ticket, this.take(by(ticket), ticket as Asked, seconds, session));
   }
@@ -150,22 +153,6 @@ export class Line extends Tickets {
       ticket.ended = "cancelled";
       this.reached("a ticket ended: cancelled");
     }
-    return ticket;
-  }
-
-  /** R40: a person decides otherwise; whoever has what it wants loses it. */
-  overrule(who: Who, ticket: Ticket, reason: string | undefined): Ticket {
-    if (reason === undefined) throw new Refusal("reason_required");
-    if (ticket.ended === "granted") return ticket;
-    if (!this.inLine(ticket)) throw new Refusal("lease_lost");
-    for (const each of this.hardInTheWay(by(ticket), ticket.wanted)) {
-      if ("wanted" in each) each.offeredUntilMs = null;
-      else if (each.task) {
-        if (each.task.live) this.forceRelease(who, each.task, reason);
-      } else Object.assign(each, { ended: "revoked", lost: true });
-    }
-    this.reached("overruled");
-    this.taking(ticket);
     return ticket;
   }
 

@@ -3,17 +3,19 @@
  * pattern what it matches in full. Two overlap where they have something in common (R31).
  */
 const COVERS: readonly (readonly [name: string, covers: string])[] = [
-  ["path:a", "a a/b a/b/c a/d"],
+  ["path:a", "a a/b a/b/c a/d a/d/f"],
   ["path:a/b", "a/b a/b/c"],
   ["path:a/b/c", "a/b/c"],
-  ["path:a/d", "a/d"],
+  ["path:a/d", "a/d a/d/f"],
   ["path:e", "e e/b"],
   ["path:a/*", "a/b a/d"],
   ["path:*/b", "a/b e/b"],
-  ["path:**", "a a/b a/b/c a/d e e/b"],
+  ["path:**", "a a/b a/b/c a/d a/d/f e e/b"],
   ["branch:x", "x"],
   ["branch:y", "y"],
   ["port:1", "1"],
+  ["slot:1", "1"],
+  ["slot:*", "1 2"],
 ];
 
 export interface Name {
@@ -27,6 +29,9 @@ export const NAMES: readonly Name[] = COVERS.map(([text, covers]) => ({
   kind: text.slice(0, text.indexOf(":")),
   covers: covers.split(" "),
 }));
+
+/** Those that may have places. */
+export const FLAT = NAMES.filter(({ kind, text }) => kind !== "path" && !text.includes("*"));
 
 export type Mode = "exclusive" | "shared";
 

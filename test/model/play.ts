@@ -7,17 +7,15 @@ import { whoOf } from "./callers.js";
 import { type CallStep, type Prepared, prepare } from "./calls.js";
 import type { Expected } from "./expected.js";
 import { above, apart } from "./families.js";
-import { FILTERS } from "./filters.js";
-import { Line } from "./line.js";
-import { compareLine } from "./line-shown.js";
+import { Looks } from "./looks.js";
 import { NamesShown } from "./names-shown.js";
-import { type Agent, Refusal, type Session, type Task, type Who } from "./records.js";
-import { Comparison, ids, type Shown, same, snapshot } from "./shown.js";
+import { type Agent, Refusal, type Session, type Who } from "./records.js";
+import { Comparison, type Shown, same } from "./shown.js";
 import { sign } from "./signs.js";
 import type { Stage } from "./stage.js";
-import { leaseEndMs } from "./standing.js";
 import type { Step } from "./steps.js";
 import type { Scene } from "./subjects.js";
+import { Yields } from "./yields.js";
 
 type Got = { answer: Answer<unknown> } | { refused: { code: string; details: Record<string, unknown> } };
 
@@ -28,20 +26,22 @@ const NOTICED_BY_ONE = 4;
 /** One play: every step is done by the engine and by the model, and all that is answered and shown is compared. */
 export class Play {
   readonly #compare: Comparison;
-  readonly #rules: Line;
+  readonly #rules: Yields;
   readonly #names: NamesShown;
   readonly #agents: (Agent & { caller: Caller })[];
   readonly #scene: Scene;
+  readonly #looks: Looks;
   /** Through which of the stage's processes the calls go. */
   #desk = 0;
 
   private constructor(private readonly stage: Stage) {
-    this.#rules = new Line(stage.time.wallMs());
+    this.#rules = new Yields(stage.time.wallMs());
     this.#rules.tally = stage.tally;
     this.#names = new NamesShown(this.#rules, stage.cast.projects);
     this.#agents = stage.cast.agents.map((agent) => ({ ...agent, implicit: null }));
     this.#compare = new Comparison(stage.cast.projects);
     this.#scene = { rules: this.#rules, names: this.#names, agents: this.#agents, calls: 0 };
+    this.#looks = new Looks(this.#scene, this.#compare, (name, input, caller) => this.#ask(name, input, caller));
   }
 
   /** Starts on a swept stage, with the opening played. */
@@ -60,16 +60,16 @@ export class Play {
     else if (step.do === "restart") await this.#restart();
     else if (step.do === "beat") await this.#beat(whoOf(this.#scene, step), step.ack);
     else if (step.do === "end") await this.#end(whoOf(this.#scene, step));
-    else if (step.do === "look") await this.#lookAround();
+    else if (step.do === "look") await this.#looks.lookAround();
     else if (step.do === "together") await this.#together(step.calls);
     else {
       await this.#together([step]);
       // What one call answered of tasks is compared already.
-      return this.#compareNames();
+      return this.#looks.compareNames();
     }
     // The other process sees what this one did.
     this.#desk = 1 - this.#desk;
-    await this.#compareAll();
+    await this.#looks.compareAll();
   }
 
   /** What one call alone would not notice all of, or signs of life behind a read would. */
@@ -234,60 +234,10 @@ export class Play {
     expect(got).toMatchObject({ answer: { body: freed } });
   }
 
-  /** The whole list, read by somebody else, who notices nothing. */
-  async #compareAll(): Promise<void> {
-    const shown = await this.#ask("list_tasks", { limit: 1000 });
-    const tasks = this.#rules.tasks.filter((task) => !task.deleted);
-    same(ids(shown), ids(tasks));
-    for (const [at, task] of tasks.entries()) this.#compare.task(snapshot(this.#rules, task), shown[at] as Shown);
-    await this.#compareNames();
-  }
-
-  async #compareNames(): Promise<void> {
-    if (this.#rules.claims.length > 0) this.#names.table(await this.#ask("list_claims", { limit: 1000 }));
-    if (this.#rules.tickets.length > 0) compareLine(this.#rules, await this.#ask("list_waits", {}));
-  }
-
-  /** Every way of asking about the same state says the same (R14, R17). */
-  async #lookAround(): Promise<void> {
-    const tasks = this.#rules.tasks.filter((task) => !task.deleted);
-    const filtered = FILTERS.map(async ([filter, fits]) => {
-      const listed = await this.#ask("list_tasks", { ...filter, sort: "created" });
-      const fitting = tasks.filter((task) => fits(snapshot(this.#rules, task).fields as Shown));
-      same(ids(listed), ids(fitting), JSON.stringify(filter));
-    });
-    await Promise.all([...filtered, ...tasks.map((task) => this.#compareWhy(task)), this.#compareQueue()]);
-  }
-
-  async #compareQueue(): Promise<void> {
-    const asked = [this.#ask("list_claims", { kind: "task" }), this.#ask("list_handoffs", { whose: "all" })] as const;
-    const [ready, claims, offers] = await Promise.all([this.#ask("list_tasks", { ready: true }), ...asked]);
-    same(ids(ready), ids(this.#rules.queue()));
-    same(ids(offers), ids(this.#rules.offers.filter((offer) => this.#rules.stands(offer))));
-    same(ids(await this.#ask("list_holds", {})), ids(this.#rules.freezes.filter((hold) => this.#rules.isLive(hold))));
-    const held = this.#rules.tasks.flatMap(({ live }) =>
-      live ? [[live.id, leaseEndMs(live) - this.#rules.nowMs]] : [],
-    );
-    same(
-      [...claims].map((claim) => [claim.lease_id, claim.remaining_ms]),
-      held,
-    );
-  }
-
   /** After the play; `thoroughly`: also that the store says of itself what the answers said. */
   async lookBack(thoroughly: boolean): Promise<void> {
-    await Promise.all([this.#compareAll(), this.#compareQueue()]);
+    await Promise.all([this.#looks.compareAll(), this.#looks.compareQueue()]);
     if (thoroughly) same(await this.stage.kept.broken(), []);
-  }
-
-  async #compareWhy(task: Task): Promise<void> {
-    for (const agent of this.#agents.slice(0, 2)) {
-      const who = { agent, session: null };
-      const why = await this.#ask("get_task_why", { task_id: task.id ?? "" }, agent.caller);
-      const code = this.#rules.holds(who, task) ? null : (this.#rules.why(who, task)?.code ?? null);
-      same([why.code, why.ready], [code, this.#rules.ready(task)], task.content);
-    }
-    this.#compare.comments(task, await this.#ask("list_comments", { task_id: task.id ?? "" }));
   }
 
   async #ask<N extends OperationName>(name: N, input: Input<N>, caller = this.#observer): Promise<Body<N>> {

@@ -1,3 +1,5 @@
+import type { Wanted } from "./names.js";
+
 /** What the model knows. Ids are those that Dibs gave; a record is bound to its id by the answer that first shows it. */
 
 export type Role = "worker" | "coordinator" | "admin";
@@ -42,6 +44,17 @@ export interface Grant {
   ended: Reason | null;
   /** Whether a late result was kept for it (R7). */
   late: boolean;
+}
+
+/** What is common to leases on tasks and on names. */
+export interface Lease {
+  readonly id: string | null;
+  readonly fence: number | null;
+  readonly session: Session;
+  readonly seconds: number;
+  readonly untilMs: number;
+  /** The task's, where it lives by that. */
+  readonly grant?: Grant | null;
 }
 
 export type Status = "open" | "claimed" | "delegated" | "completed" | "failed" | "cancelled";
@@ -93,10 +106,11 @@ export interface Task {
   deleted: boolean;
 }
 
-/** A freeze of a project (R41). */
+/** A freeze of a project, or of a name (R41). */
 export interface Hold {
   id: string | null;
   readonly project: string;
+  readonly on: Omit<Wanted, "mode"> | null;
   readonly endsAtMs: number;
   lifted: boolean;
 }
@@ -115,6 +129,6 @@ export interface Proof {
 export class Refusal {
   constructor(
     readonly code: string,
-    readonly extra: { reason?: Reason; holder?: Grant; inTheWay?: readonly { id: string | null }[] } = {},
+    readonly extra: { reason?: Reason; holder?: Lease; inTheWay?: readonly { id: string | null }[] } = {},
   ) {}
 }

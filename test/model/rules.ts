@@ -179,8 +179,8 @@ export class Rules extends Handoffs {
 
   // Holds
 
-  place(project: string, seconds: number): Hold {
-    const hold: Hold = { id: null, project, endsAtMs: this.nowMs + seconds * 1000, lifted: false };
+  place(project: string, seconds: number, on: Hold["on"] = null): Hold {
+    const hold: Hold = { id: null, project, on, endsAtMs: this.nowMs + seconds * 1000, lifted: false };
     this.freezes.push(hold);
     return hold;
   }

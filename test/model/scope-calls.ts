@@ -92,7 +92,10 @@ function itemsAre(s: Subject, items: readonly Item[]): (body: Record<string, unk
     same(
       (body.items as Record<string, unknown>[]).map((item, at) => {
         const reason = expected[at]?.[4] == null ? null : item.reason;
-        return [item.claim_id, item.scope, item.outcome, item.expires_at, reason];
+        // One that came and went within one instant was never shown.
+        const claim = items[at]?.claim;
+        const id = claim?.id === null ? null : item.claim_id;
+        return [id, item.scope, item.outcome, item.expires_at, reason];
       }),
       expected,
     );
@@ -198,8 +201,11 @@ export const SCOPE_CALLS = {
   keep: {
     name: "heartbeat_scopes",
     record: true,
-    input: (s) => given({ ...chosenInput(s), ttl_seconds: s.args.seconds }),
-    predict: (s) => ({ also: itemsAre(s, s.scene.rules.heartbeatScopes(s.who, chosenBy(s), s.args.seconds)) }),
+    input: (s) => given({ ...chosenInput(s), ttl_seconds: s.args.seconds, intent: s.args.text }),
+    predict: (s) => {
+      const said = given({ seconds: s.args.seconds, intent: s.args.text });
+      return { also: itemsAre(s, s.scene.rules.heartbeatScopes(s.who, chosenBy(s), said)) };
+    },
   },
   free: {
     name: "release_scopes",

@@ -5,46 +5,96 @@ import { act, call, flag, plays, reason, some, type Weighted } from "./steps.js"
 
 const seconds = some(5, fc.constantFrom(30, 31, 60, 100, 300, 3600, 29, 3601));
 const project = some(1, fc.constantFrom("default", "other"));
-const name = fc.record({
-  // The tree is wanted more often than the rest.
-  at: fc.oneof({ weight: 2, arbitrary: fc.nat(2) }, { weight: 1, arbitrary: fc.nat(NAMES.length - 1) }),
-  shared: fc.constantFrom(false, false, true),
-});
-const names = fc.array(name, { minLength: 1, maxLength: 3 });
+const any = { weight: 2, arbitrary: fc.nat(NAMES.length - 1) };
+const namesOf = (often: fc.Arbitrary<number>) => {
+  const name = fc.record({
+    at: fc.oneof({ weight: 4, arbitrary: often }, any),
+    shared: fc.constantFrom(false, false, true),
+  });
+  return fc.array(name, { minLength: 1, maxLength: 3 });
+};
 const claims = (ofTen: number) => some(ofTen, fc.array(fc.nat(20), { minLength: 1, maxLength: 3 }));
 
 /** Few, so that they meet; agents without a session, or in one of a few. */
 const few = { agent: fc.nat(2), seat: fc.constantFrom(0, 0, 1, 2), task: fc.nat(6) };
+const coordinators = { ...few, agent: fc.constantFrom(2, 2, 3, 1) };
+const frozenFor = fc.constantFrom(20, 20, 60, 600);
 const priority = some(3, fc.constantFrom(1, 3, 4));
 const own = fc.nat(5);
+const offered = {
+  assign: some(9, fc.nat(2)),
+  parent: some(4, fc.nat(6)),
+  text: some(2, fc.constantFrom("one", "two")),
+  seconds: some(3, fc.constantFrom(1, 30, 60)),
+};
+const aimed = flag(7);
+const answered = {
+  answer: fc.constantFrom("yield", "yield", "hold", "narrow", "narrow", "narrow"),
+  reason: some(6, fc.constant("because")),
+  text: some(2, fc.constant("half done")),
+};
 const ticket = fc.constantFrom(0, 0, 1, 2, 3);
 
-const CALLS_OF_NAMES: Weighted<CallStep>[] = [
+const callsOf = (names: ReturnType<typeof namesOf>): Weighted<CallStep>[] => [
   call(12, "names", { names, seconds, project, priority, wait: flag(8) }, few),
   call(2, "names", { names, seconds, project, priority, wait: flag(8), forTask: fc.constant(true) }, few),
-  call(2, "keep", { names, seconds, project, claims: claims(3), all: flag(3) }, few),
+  call(2, "keep", { names, seconds, project, claims: claims(3), all: flag(3), text: some(2, fc.constant("on")) }, few),
   call(5, "names", { own, names, seconds, wait: flag(8) }, few),
   call(4, "free", { own }, few),
   call(4, "free", { names, project, claims: claims(4), all: flag(3) }, few),
   call(2, "ask", { ticket }, few),
-  call(6, "takeOffered", { ticket }, few),
-  call(1, "leave", { ticket }, few),
+  call(7, "takeOffered", { ticket, flag: flag(8) }, few),
+  call(1, "leave", { ticket, flag: flag(5) }, few),
   call(1, "overrule", { ticket, reason }, few),
   call(1, "open", { seconds: some(7, fc.constantFrom(30, 40, 120, 900)), parent: some(2, fc.nat(7)) }),
   call(1, "create", {}),
   call(3, "touching", { names, project, priority: some(3, fc.constantFrom(1, 2, 4)) }),
   call(3, "nextFree", { seconds, project, count: some(3, fc.constantFrom(2, 5)) }),
   call(2, "claim", { seconds, flag: flag(2), reason }),
-  call(1, "heartbeat", { seconds }),
-  call(2, "complete", {}),
-  call(1, "release", {}),
-  call(1, "fail", { reason, flag: flag(6) }),
+  call(1, "heartbeat", { seconds, aimed }),
+  call(2, "complete", { aimed }),
+  call(1, "release", { aimed }),
+  call(1, "fail", { reason, flag: flag(6), aimed }),
   call(1, "force", { reason }),
-  call(1, "delegate", {}),
+  call(1, "delegate", { aimed }),
   call(1, "reopen", {}),
 ];
 
-export const scopesPlay = plays(CALLS_OF_NAMES, 3);
+const SLOT = NAMES.findIndex(({ text }) => text === "slot:1");
+const places = call(2, "places", { own: fc.constantFrom(3, 3, 3, 2), count: fc.constantFrom(1, 2, 2, 3) }, few);
+const holds = [
+  call(2, "freeze", { own: fc.nat(NAMES.length - 1), project, count: frozenFor }, coordinators),
+  call(1, "place", { project, count: frozenFor }, coordinators),
+  call(2, "lift", { count: fc.nat(5) }, coordinators),
+];
+const yields = (names: ReturnType<typeof namesOf>) => [
+  call(2, "askToYield", { own, reason, flag: flag(9) }, few),
+  call(4, "answerYield", { resume: some(3, fc.nat(3)), ...answered, flag: flag(9), names: some(9, names) }, few),
+];
+const handoffs = [
+  call(3, "offerName", { own, ...offered, flag: flag(9) }, few),
+  call(1, "offer", { ...offered, flag: flag(9) }, few),
+  call(4, "accept", { resume: some(2, fc.nat(3)), seconds: some(2, fc.constantFrom(30, 60, 29)), flag: flag(9) }),
+  call(1, "decline", { resume: some(3, fc.nat(3)), flag: flag(5) }),
+];
+
+const often = (times: number, calls: readonly Weighted<CallStep>[]) =>
+  calls.map(({ weight, arbitrary }) => ({ weight: weight * times, arbitrary }));
+const onTree = namesOf(fc.nat(2));
+/** Each play has something that happens in it often: with all of them at once none got far enough. */
+const about = (theme: readonly Weighted<CallStep>[], names = onTree) =>
+  plays(often(2, callsOf(names)).concat(often(8, theme), holds, yields(names), handoffs, [places]), 3);
+
+export const scopesPlay = fc.oneof(
+  about([]),
+  about(holds),
+  about(yields(onTree)),
+  about(handoffs),
+  about([places], namesOf(fc.constantFrom(SLOT, SLOT, SLOT, 0))).map((steps) => [
+    act("places", 2, { own: 3, count: 2 }),
+    ...steps,
+  ]),
+);
 
 /** Sessions of all, and tasks. */
 export const SCOPES_OPENINGS: readonly (readonly CallStep[])[] = [

@@ -1,5 +1,5 @@
 import type { Wanted } from "./names.js";
-import type { Refusal, Task, Who } from "./records.js";
+import type { Grant, Refusal, Task, Who } from "./records.js";
 import { Scopes } from "./scopes.js";
 
 /** A task that is passed over for two lease lengths gets into line for what it needs, which this model leaves out. */
@@ -25,6 +25,10 @@ export class ScopedTasks extends Scopes {
     return this.#firstSkippedMs + PATIENCE_MS - 1 - this.nowMs;
   }
 
+  protected override isFrozen(task: Task): boolean {
+    return super.isFrozen(task) || this.frozenNames(this.declares(task), task.project);
+  }
+
   protected taskInTheWay(who: Who, task: Task): { id: string | null }[] {
     return this.inTheWay({ session: this.sessionOf(who), task, priority: task.priority }, this.declares(task));
   }
@@ -41,11 +45,27 @@ export class ScopedTasks extends Scopes {
   }
 
   protected override passedOver(who: Who, task: Task): boolean {
+    if (super.passedOver(who, task)) {
+      this.skipped.push(task);
+      this.reached("a frozen task was passed over");
+      return true;
+    }
     if (this.taskInTheWay(who, task).length === 0) return false;
     this.skipped.push(task);
     this.reached("a task was passed over");
     this.#firstSkippedMs = Math.min(this.#firstSkippedMs, this.nowMs);
     return true;
+  }
+
+  /** All that it held goes with it, also what was claimed beside what it declares. */
+  protected override passOn(who: Who, task: Task, seconds: number, before: Grant): void {
+    const held = this.claims.filter((claim) => claim.grant === before && claim.ended === null);
+    super.grantTo(who, task, seconds);
+    const { live } = task;
+    if (!live) return;
+    for (const intent of new Set(held.map((claim) => claim.intent)))
+      for (const claim of held.filter((each) => each.intent === intent))
+        this.grantName(claim, { project: task.project, intent, session: live.session, task, seconds });
   }
 
   protected override grantTo(who: Who, task: Task, seconds: number): void {

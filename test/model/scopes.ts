@@ -1,4 +1,5 @@
-import { collide, isSameName, type Mode, type Name, type Wanted } from "./names.js";
+import { collide, isSameName, type Mode, type Name, overlap, type Wanted } from "./names.js";
+import { Places } from "./places.js";
 import { type Grant, Refusal, type Session, type Task, type Who } from "./records.js";
 import { Rules } from "./rules.js";
 import { leaseEndMs } from "./standing.js";
@@ -17,9 +18,11 @@ export interface Claim extends Wanted {
   readonly atMs: number;
   intent: string;
   nested: number;
+  /** How often it changed hands since it was claimed, or its holder said anew what for (R39). */
+  hops: number;
   seconds: number;
   untilMs: number;
-  ended: "released" | "revoked" | "expired" | null;
+  ended: "released" | "revoked" | "expired" | "transferred" | null;
   /** Whether its session was told that the clock took it (R54). */
   lost: boolean;
 }
@@ -65,6 +68,7 @@ export type Tally = Map<string, number>;
 /** Leases on names (R29-R33), beside those on tasks. What a claim lives by is asked whenever it matters (R1). */
 export class Scopes extends Rules {
   readonly claims: Claim[] = [];
+  readonly places = new Places();
   tally: Tally = new Map();
 
   reached(what: string): void {
@@ -74,7 +78,7 @@ export class Scopes extends Rules {
   // The clock
 
   endOf(claim: Claim): number {
-    return claim.grant ? leaseEndMs(claim.grant) : Math.min(claim.untilMs, claim.session.endsAtMs);
+    return leaseEndMs(claim);
   }
 
   lives(claim: Claim): boolean {
@@ -98,10 +102,24 @@ export class Scopes extends Rules {
     return [...new Set(all)].sort((a, b) => a - b);
   }
 
+  /** R41: whether nobody gets one of these names anew in that project. */
+  protected frozenNames(wanted: readonly Wanted[], project: string): boolean {
+    const holds = this.freezes.filter((hold) => this.isLive(hold));
+    return wanted.some((each) =>
+      holds.some(({ on, ...hold }) => (on ? overlap({ ...on, mode: "exclusive" }, each) : hold.project === project)),
+    );
+  }
+
+  protected refuseFrozen(wanted: readonly Wanted[], project: string): void {
+    if (!this.frozenNames(wanted, project)) return;
+    this.reached("frozen");
+    throw new Refusal("frozen");
+  }
+
   // Who is in the way
 
   /** Claims of others that collide (R32): a session's own don't, but where both are of tasks, and of different ones (R16). */
-  heldAgainst({ session, task }: Asker, wanted: readonly Wanted[]): Claim[] {
+  protected colliding({ session, task }: Asker, wanted: readonly Wanted[]): Claim[] {
     return this.claims.filter((claim) => {
       if (!this.lives(claim) || !wanted.some((each) => collide(claim, each))) return false;
       if (task && claim.task === task) return false;
@@ -109,7 +127,12 @@ export class Scopes extends Rules {
     });
   }
 
-  /** Everybody who keeps the asker from the names. */
+  /** Those of them that keep the asker from the names. */
+  heldAgainst(asker: Asker, wanted: readonly Wanted[]): Claim[] {
+    return this.places.inTheWay(this.colliding(asker, wanted), wanted);
+  }
+
+  /** Everybody who does. */
   inTheWay(asker: Asker, wanted: readonly Wanted[]): { id: string | null }[] {
     return this.heldAgainst(asker, wanted);
   }
@@ -164,12 +187,16 @@ export class Scopes extends Rules {
       const own = this.own(asker, each);
       if (!own) return this.grantName(each, { project, intent, session, task, seconds });
       this.reached(own.mode === "shared" && each.mode === "exclusive" ? "upgraded" : "claimed once more");
-      if (own.mode === "shared" && each.mode === "exclusive")
-        Object.assign(own, { mode: each.mode, fence: null, fenceBefore: own.fence });
+      if (own.mode === "shared" && each.mode === "exclusive") this.upgrade(own);
       Object.assign(own, { nested: own.nested + 1, intent });
       if (!own.grant) this.renewName(own, seconds);
       return own;
     });
+  }
+
+  /** Alone with it, it is above all that shared it before (R4). */
+  protected upgrade(own: Claim): void {
+    Object.assign(own, { mode: "exclusive", fence: null, fenceBefore: own.fence });
   }
 
   protected grantName(
@@ -177,8 +204,8 @@ export class Scopes extends Rules {
     by: { project: string; intent: string; session: Session; task: Task | null; seconds: number },
   ): Claim {
     const lease = { grant: by.task?.live ?? null, atMs: this.nowMs, untilMs: this.nowMs + by.seconds * 1000 };
-    const fresh = { id: null, fence: null, fenceBefore: 0, nested: 1, ended: null, lost: false } as const;
-    const claim: Claim = { name, mode, space, ...by, ...lease, ...fresh };
+    const fresh = { id: null, fence: null, fenceBefore: 0, nested: 1, hops: 0, ended: null, lost: false } as const;
+    const claim: Claim = { ...by, name, mode, space, ...lease, ...fresh };
     this.claims.push(claim);
     return claim;
   }
@@ -190,13 +217,14 @@ export class Scopes extends Rules {
 
   // Keeping and giving back
 
-  heartbeatScopes(who: Who, chosen: Chosen, seconds: number | undefined): Item[] {
+  heartbeatScopes(who: Who, chosen: Chosen, { seconds, intent }: { seconds?: number; intent?: string }): Item[] {
     if (seconds !== undefined) this.secondsOf(seconds);
     return this.chosen(who, chosen).map((item) => {
       const { claim } = item;
       if (item.outcome === "lost" || !claim) return item;
       if (claim.grant) return { ...item, outcome: "kept" };
       this.renewName(claim, seconds ?? claim.seconds);
+      if (intent !== undefined) Object.assign(claim, { intent, hops: 0 });
       return { ...item, outcome: "renewed" };
     });
   }

@@ -118,10 +118,12 @@ export class Comparison {
 
   offer(offer: Offer, shown: Body<"handoff_task">): void {
     offer.id ??= shown.id;
-    const { task, grant, to, note, by, granted } = offer;
+    const { of, to, note, by, granted } = offer;
+    const { task_id, claim_id, from_session_id, to_agent_id, to_session_id } = shown;
+    const [taskId, claimId] = of.task ? [of.task.id, null] : [null, of.lease.id];
     same(
-      [shown.id, shown.task_id, shown.from_session_id, shown.to_agent_id, shown.to_session_id, shown.note],
-      [offer.id, task.id, grant.session.id, to.agent.id, to.session?.id ?? null, note ?? null],
+      [shown.id, task_id, claim_id, from_session_id, to_agent_id, to_session_id, shown.note],
+      [offer.id, taskId, claimId, of.lease.session.id, to.agent.id, to.session?.id ?? null, note ?? null],
     );
     same([shown.state, shown.fence], [offer.state, granted?.fence ?? null]);
     if (by) same([shown.accepted_by_session_id, shown.lease_id], [by.id, granted?.id]);

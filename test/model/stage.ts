@@ -26,6 +26,7 @@ const SWEPT = [
   "yields",
   "wait_scopes",
   "waits",
+  "scope_capacities",
   "task_scopes",
   "scope_claims",
   "handoffs",

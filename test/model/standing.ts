@@ -3,6 +3,7 @@ import {
   type Agent,
   type Grant,
   type Hold,
+  type Lease,
   type Proof,
   type Reason,
   Refusal,
@@ -117,7 +118,7 @@ export class Standing {
 
   /** R41: nobody new gets it, whoever has it goes on. */
   protected isFrozen(task: Task): boolean {
-    return this.freezes.some((hold) => this.isLive(hold) && hold.project === task.project);
+    return this.freezes.some((hold) => this.isLive(hold) && hold.on === null && hold.project === task.project);
   }
 
   /** R14, for a task whose dead lease is no lease. */
@@ -167,7 +168,11 @@ export class Standing {
 
   /** Ready tasks in the order they are handed out (R15). */
   queue(): Task[] {
-    const ready = this.tasks.filter((task) => !task.deleted && this.ready(task));
+    return this.queueWithFrozen().filter((task) => !this.isFrozen(task));
+  }
+
+  protected queueWithFrozen(): Task[] {
+    const ready = this.tasks.filter((task) => !task.deleted && this.startable(task));
     return ready.sort((a, b) => b.priority - a.priority || a.order - b.order);
   }
 
@@ -193,8 +198,8 @@ export class Standing {
 }
 
 /** R1: the earlier of the lease's end and its session's. */
-export function leaseEndMs(grant: Grant): number {
-  return Math.min(grant.untilMs, grant.session.endsAtMs);
+export function leaseEndMs({ untilMs, session, grant }: Lease): number {
+  return grant ? leaseEndMs(grant) : Math.min(untilMs, session.endsAtMs);
 }
 
 export function openBlockers(task: Task): Task[] {

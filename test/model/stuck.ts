@@ -31,6 +31,7 @@ function goOn(rules: Line): boolean {
       intent: "",
       seconds: 1,
       nested: 1,
+      hops: 0,
       atMs: 0,
       untilMs: Infinity,
       lost: false,

@@ -2,10 +2,11 @@ import type { OperationName } from "dibs/contract";
 import type { Expected } from "./expected.js";
 import type { Family } from "./families.js";
 import type { Offer } from "./handoffs.js";
-import type { Line } from "./line.js";
 import type { NamesShown } from "./names-shown.js";
 import type { Agent, Hold, Proof, Task, Who } from "./records.js";
+import type { Claim } from "./scopes.js";
 import { snapshot } from "./shown.js";
+import type { Asking, Yields } from "./yields.js";
 
 /** What a call's arguments are chosen from, and what they mean. */
 export interface Args {
@@ -38,6 +39,10 @@ export interface Args {
   /** The names are for the task. */
   readonly forTask?: true;
   readonly wait?: true;
+  /** What is said to who asks to yield. */
+  readonly answer?: "yield" | "hold" | "narrow";
+  /** About a task that somebody holds, by who holds it. */
+  readonly aimed?: true;
   /** Which ticket is meant, by its number. */
   readonly ticket?: number;
 }
@@ -45,7 +50,7 @@ export interface Args {
 export interface Scene {
   /** Calls so far. */
   calls: number;
-  readonly rules: Line;
+  readonly rules: Yields;
   readonly names: NamesShown;
   readonly agents: readonly Agent[];
 }
@@ -63,6 +68,8 @@ export interface Subject {
   /** The offer that is answered, and whom one is for; chosen before calls of the same instant add to them. */
   readonly offer?: Offer;
   readonly to?: Offer["to"];
+  readonly claim?: Claim;
+  readonly asking?: Asking;
   /** For a task that is made. */
   readonly title: string;
 }
@@ -73,7 +80,7 @@ export interface CallKind {
   readonly record?: true;
   readonly sessionless?: true;
   /** Who calls, and about what, where chance alone would seldom meet the one who may. */
-  aims?(subject: Subject): Partial<Pick<Subject, "who" | "task" | "proof" | "offer" | "to">>;
+  aims?(subject: Subject): Partial<Pick<Subject, "who" | "task" | "proof" | "offer" | "to" | "claim" | "asking">>;
   /** Whether there is something that it could speak of. */
   sense?(subject: Subject): boolean;
   input(subject: Subject): Record<string, unknown>;

@@ -1,5 +1,5 @@
 import { collide, overlap, type Wanted } from "./names.js";
-import type { Grant, Session, Task, Who } from "./records.js";
+import type { Grant, Hold, Session, Task, Who } from "./records.js";
 import { ScopedTasks } from "./scoped-tasks.js";
 import type { Asker, Claim } from "./scopes.js";
 import { leaseEndMs } from "./standing.js";
@@ -36,8 +36,10 @@ export interface InLine extends Asker {
 /** Those that wait for names: until when, who is before whom, and who is offered what (R35, R36). */
 export class Tickets extends ScopedTasks {
   readonly tickets: Ticket[] = [];
+  /** What became free otherwise than by an end. */
+  protected readonly freed: Wanted[] = [];
   /** What was seen to have ended. */
-  readonly #noticed = new Set<Claim | Ticket>();
+  readonly #noticed = new Set<Claim | Ticket | Hold>();
 
   // The clock
 
@@ -78,7 +80,8 @@ export class Tickets extends ScopedTasks {
     const tasks = new Set(dead.flatMap(({ task }) => task ?? []));
     const asleep = this.tasks.filter((task) => task.status === "open" && this.declares(task).length > 0);
     const names = dead.filter(({ task }) => !task).length;
-    return dead.length === 0 ? 0 : Math.max(names, tasks.size + asleep.length);
+    const holds = this.freezes.filter((hold) => !this.isLive(hold) && !this.#noticed.has(hold));
+    return dead.length + holds.length === 0 ? 0 : Math.max(names, holds.length, tasks.size + asleep.length);
   }
 
   /**
@@ -91,13 +94,41 @@ export class Tickets extends ScopedTasks {
       ...this.tickets.filter((each) => !this.inLine(each)),
     ];
     const fresh = over.filter((each) => !this.#noticed.has(each));
-    if (fresh.length === 0) return;
+    for (const hold of this.freezes) {
+      if (this.isLive(hold) || this.#noticed.has(hold)) continue;
+      this.#noticed.add(hold);
+      this.freed.push(...this.thawed(hold));
+    }
+    if (fresh.length + this.freed.length === 0) return;
     for (const each of fresh) this.#noticed.add(each);
-    const freed = fresh.flatMap((each) => ("wanted" in each ? each.wanted : [each]));
+    const freed = [...fresh.flatMap((each) => ("wanted" in each ? each.wanted : [each])), ...this.freed.splice(0)];
     const met = this.inOrder().filter((ticket) =>
       ticket.wanted.some((each) => freed.some((one) => overlap(one, each))),
     );
     for (const ticket of met) this.offerIfFree(ticket);
+  }
+
+  /** It keeps its place in line. */
+  protected withdraw(ticket: Ticket): void {
+    ticket.offeredUntilMs = null;
+    this.freed.push(...ticket.wanted);
+  }
+
+  /** What is offered and not taken is offered no more (R41). */
+  override place(project: string, seconds: number, on: Hold["on"] = null): Hold {
+    const hold = super.place(project, seconds, on);
+    for (const ticket of this.tickets)
+      if (this.offered(ticket) && this.frozenNames(ticket.wanted, ticket.project)) {
+        this.withdraw(ticket);
+        this.reached("offered no more, as it is frozen");
+      }
+    return hold;
+  }
+
+  /** What thaws when it is over. */
+  private thawed({ on, project }: Hold): Wanted[] {
+    if (on) return [{ ...on, mode: "exclusive" }];
+    return this.tickets.filter((ticket) => ticket.project === project).flatMap(({ wanted }) => wanted);
   }
 
   /** Those that wait, the first first. */
@@ -106,7 +137,12 @@ export class Tickets extends ScopedTasks {
   }
 
   protected offerIfFree(ticket: Ticket): void {
-    if (this.offered(ticket) || this.inTheWay(by(ticket), ticket.wanted).length > 0) return;
+    if (
+      this.offered(ticket) ||
+      this.frozenNames(ticket.wanted, ticket.project) ||
+      this.inTheWay(by(ticket), ticket.wanted).length > 0
+    )
+      return;
     ticket.offeredUntilMs = this.nowMs + OFFER_MS;
     this.reached("offered");
   }
@@ -129,10 +165,14 @@ export class Tickets extends ScopedTasks {
     );
   }
 
+  protected heldOrOffered(asker: InLine, wanted: readonly Wanted[]): (Claim | Ticket)[] {
+    const offers = this.others(asker, wanted).filter((ticket) => this.offered(ticket));
+    return [...this.colliding(asker, wanted), ...offers];
+  }
+
   /** What others hold, or are offered. */
   protected hardInTheWay(asker: InLine, wanted: readonly Wanted[]): (Claim | Ticket)[] {
-    const offers = this.others(asker, wanted).filter((ticket) => this.offered(ticket));
-    return [...this.heldAgainst(asker, wanted), ...offers];
+    return this.places.inTheWay(this.heldOrOffered(asker, wanted), wanted);
   }
 
   /** R19: what a task holds goes with it, whoever waits for it. */
@@ -145,7 +185,7 @@ export class Tickets extends ScopedTasks {
   /** Besides these those that are before it in line, as far as nobody would wait for each other. */
   override inTheWay(asked: Asker & { ticket?: Ticket | null }, wanted: readonly Wanted[]): (Claim | Ticket)[] {
     const asker: InLine = { ticket: null, ...asked };
-    const hard = this.hardInTheWay(asker, wanted);
+    const hard = this.heldOrOffered(asker, wanted);
     // Who is in line already passes whoever is behind it; a newcomer doesn't pass those whom it waits for.
     const mine = (ticket: Ticket) => ticket.session === asker.session && this.inLine(ticket);
     const own = asker.ticket ? [] : this.tickets.filter(mine);
@@ -155,7 +195,7 @@ export class Tickets extends ScopedTasks {
       if (!this.isBefore(ticket, asker)) return false;
       return !this.reachHard([ticket], asker.session);
     });
-    return [...hard, ...before];
+    return this.places.inTheWay([...hard, ...before], wanted);
   }
 
   /** Whether tickets wait for a session, over whatever others hold or are offered. */

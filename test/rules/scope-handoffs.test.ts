@@ -87,6 +87,19 @@ describe("a claim of a scope that is handed over (R39)", () => {
     expect((await accept(offered, ben)).claim?.agent_name).toBe("ben");
   });
 
+  test("nor what its giver is offered: it was in no way of that, but who receives it would be (R36)", async () => {
+    await claim(ben, ["path:src/b"]);
+    const narrow = await claim(ann, ["path:src/a"]);
+    const { ticket } = await fresh.ask("claim_scopes", { scopes: ["path:src"], intent: "all", wait: true }, ann);
+    const offered = await offer(narrow, cat);
+    await fresh.ask("release_scopes", { all: true }, ben);
+    expect(await refused(offered, cat)).toMatchObject({
+      code: "scope_conflict",
+      conflicts: [{ holder: { id: ticket } }],
+    });
+    expect((await fresh.ask("accept_wait", { ticket: ticket as string }, ann)).state).toBe("granted");
+  });
+
   test("nor what a task of the giver's holds beside it", async () => {
     const held = await claim(ann, ["path:src"]);
     const { id } = await fresh.task({ scopes: ["path:src/a"] });
@@ -145,6 +158,17 @@ describe("a task's scopes", () => {
     expect(await rows()).toEqual([]);
     const past = await fresh.ask("list_scope_history", { scope: "path:src/auth" }, cat);
     expect(past).toMatchObject([{ ended_how: "released" }, { agent_name: "ann", ended_how: "transferred" }]);
+  });
+
+  test("aren't handed over while a hold freezes any of them, also one claimed beside what it declares (R41)", async () => {
+    const { id } = await fresh.task();
+    await fresh.claim(id, ann);
+    await fresh.ask("claim_scopes", { scopes: ["path:docs"], intent: "beside it", task_id: id }, ann);
+    const offered = await offerTask(id, ben);
+    await fresh.ask("place_hold", { scope: "path:docs", reason: "release", ttl_seconds: 60 }, fresh.root);
+    expect((await refused(offered, ben)).code).toBe("frozen");
+    fresh.time.pass(60_000);
+    expect((await accept(offered, ben)).task?.claimed_by_agent_id).toBe(ben.id);
   });
 
   test("aren't handed over one by one", async () => {

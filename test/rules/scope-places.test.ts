@@ -89,6 +89,14 @@ describe("a flat scope with places (R32)", () => {
     expect(await isFree(ann)).toBe(false);
   });
 
+  test("with fewer places than holders goes on being renewed, also by who asks to share what it has alone (R5)", async () => {
+    await places(2);
+    for (const as of [ann, ben]) await claim(as);
+    expect((await claim(ben, ["slot:gpu"], { mode: "shared" })).claims).toMatchObject([{ mode: "exclusive" }]);
+    await places(1);
+    expect((await claim(ann)).claims).toMatchObject([{ nested: 2 }]);
+  });
+
   test("is a matter of its project, or of the workspace for kinds that projects share", async () => {
     await fresh.ask("create_project", { key: "other" }, fresh.root);
     await places(2);
@@ -183,72 +191,5 @@ describe("tasks that want a place (R16)", () => {
     expect(await isFree(ben)).toBe(false);
     const three = await task("three");
     expect((await fresh.refusal("claim_task", { task_id: three.id }, ann)).code).toBe("scope_conflict");
-  });
-});
-
-describe("the line for a place (R35, R36)", () => {
-  const wait = async (as: Actor, scopes: Scopes = ["slot:gpu"]) =>
-    (await fresh.ask("claim_scopes", { scopes, intent: "train", wait: true }, as)).ticket as string;
-  const stateOf = async (as: Actor, ticket: string) => (await fresh.ask("get_wait", { ticket }, as)).state;
-  let dan: Actor;
-  beforeEach(async () => {
-    dan = await fresh.worker("dan");
-  });
-
-  test.each([0, 1])("whoever is first is offered what holder %i frees, and counts as one who has it", async (nth) => {
-    await places(2);
-    await claim(ann);
-    await claim(ben);
-    const ticket = await wait(cat);
-    expect(await stateOf(cat, ticket)).toBe("waiting");
-    await release([ann, ben][nth] as Actor);
-    expect(await stateOf(cat, ticket)).toBe("offered");
-    expect(await isFree(dan)).toBe(false);
-    expect(await refused(dan)).toMatchObject({
-      conflicts: expect.arrayContaining([expect.objectContaining({ reason: "it is offered to the first in line" })]),
-    });
-    await fresh.ask("accept_wait", { ticket }, cat);
-    expect(await fresh.ask("list_scope_capacities", {}, cat)).toMatchObject([{ taken: 2 }]);
-  });
-
-  test("more places are offered to it at once", async () => {
-    await places(2);
-    await claim(ann);
-    await claim(ben);
-    const [first, second] = [await wait(cat), await wait(dan)];
-    await places(3);
-    expect([await stateOf(cat, first), await stateOf(dan, second)]).toEqual(["offered", "waiting"]);
-    await places(5);
-    expect(await stateOf(dan, second)).toBe("offered");
-  });
-
-  test("two places at once are offered to two", async () => {
-    await places(2);
-    await claim(ann);
-    await claim(ben);
-    const [first, second] = [await wait(cat), await wait(dan)];
-    await places(4);
-    expect([await stateOf(cat, first), await stateOf(dan, second)]).toEqual(["offered", "offered"]);
-  });
-
-  test("who waits for more than the place takes one of them, not all", async () => {
-    await places(2);
-    await claim(ann, ["path:src"]);
-    await wait(cat, ["slot:gpu", "path:src"]);
-    await claim(ben);
-    expect(await refused(dan)).toMatchObject({
-      conflicts: expect.arrayContaining([expect.objectContaining({ reason: "somebody is before you in line" })]),
-    });
-  });
-
-  test("a handoff passes it by: what is handed over is free at no instant (R39)", async () => {
-    const { claims } = await claim(ann);
-    const ticket = await wait(cat);
-    const offer = { claim_id: claims[0]?.id as string, to_agent_id: ben.id };
-    const { id } = await fresh.ask("handoff_claim", offer, ann);
-    await fresh.ask("accept_handoff", { handoff_id: id }, ben);
-    expect(await stateOf(cat, ticket)).toBe("waiting");
-    await release(ben);
-    expect(await stateOf(cat, ticket)).toBe("offered");
   });
 });

@@ -112,6 +112,26 @@ describe("asking a holder to yield (R38)", () => {
     expect((await fresh.ask("list_waits", {}, cat)).map(({ state }) => state)).toEqual(["offered", "waiting"]);
   });
 
+  test("narrow says each of them once, however often it is named, and parts of the whole tree are parts of it", async () => {
+    const asked = await ask(ben, await claim(ann, "path:**"));
+    await answer(ann, asked.id, { answer: "narrow", scopes: ["path:src/*.ts", "path:src/a", "path:src/a"] });
+    expect(await held()).toEqual(["path:src/*.ts ann", "path:src/a ann"]);
+  });
+
+  test("what is made smaller has changed hands as often as before (R39)", async () => {
+    let [giver, taker] = [ann, ben];
+    let id = await claim(ann, "path:src");
+    const offer = () => ({ claim_id: id, to_agent_id: taker.id });
+    for (let hop = 0; hop < 3; hop += 1) {
+      const { id: handoff } = await fresh.ask("handoff_claim", offer(), giver);
+      id = (await fresh.ask("accept_handoff", { handoff_id: handoff }, taker)).claim?.id ?? "";
+      [giver, taker] = [taker, giver];
+    }
+    await answer(giver, (await ask(cat, id)).id, { answer: "narrow", scopes: ["path:src/a"] });
+    id = (await fresh.ask("list_claims", {}, fresh.root))[0]?.id ?? "";
+    expect((await fresh.refusal("handoff_claim", offer(), giver)).code).toBe("limit_exceeded");
+  });
+
   test("yielding a task's scope gives the task back, with a note; narrowing it keeps the task", async () => {
     const { id } = await fresh.task({ scopes: ["path:src", "path:docs"] });
     await fresh.claim(id, ann);

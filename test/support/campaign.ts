@@ -13,6 +13,11 @@ export function limit(ms: number): number {
   return long ? 3_600_000 : ms;
 }
 
+/** For how long random plays go on: `ms` in the suite; in the campaign MODEL_MINUTES, else five. */
+export function playing(ms: number): number {
+  return long ? Number(process.env.MODEL_MINUTES ?? 5) * 60_000 : ms;
+}
+
 /** Keeps what a test measured for the campaign's report; nothing in the suite. */
 export function measured(what: string, figures: Readonly<Record<string, number | string>>): void {
   const file = process.env.CAMPAIGN_REPORT;
