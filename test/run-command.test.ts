@@ -175,6 +175,20 @@ describe("a file is named from its worktree's root (R64)", () => {
     expect((await there.json(["who", given])).map((claim: { scope: string }) => claim.scope)).toEqual([scope]);
   });
 
+  test.each([
+    ["scope", "claim", "", "--intent", "x"],
+    ["run", "--scope", "", "--intent", "x", "--", "echo", "never"],
+    ["hold", "place", "", "--reason", "x", "--ttl-seconds", "60"],
+    ["unlanded", "declare", "topic", ""],
+    ["scope", "check", ""],
+    ["who", ""],
+  ])("an empty name, as of an unset variable, is refused and not the whole worktree: %s %s", async (...command) => {
+    const { ann } = await freshStore();
+    const ran = await ann.run(command);
+    expect(ran).toMatchObject({ exit: 2, stdout: "" });
+    expect(ran.stderr).toContain("(invalid_scope)");
+  });
+
   test.each(["../x", "/etc/passwd", "outside/x"])(
     "%s lies outside, and is refused, not silently allowed",
     async (given) => {
