@@ -136,6 +136,22 @@ describe("dibs run", () => {
     await ben.json(["scope", "claim", "src", "--intent", "next"]);
   });
 
+  test("that was given to another meanwhile doesn't end as if it had been held (exit 5)", async () => {
+    const { ann, ben } = await freshStore();
+    const go = folder.file(`go-${stores}`);
+    const script = `echo running >&2; until test -e ${go}; do sleep 0.05; done`;
+    const running = ann.start(["--json", ...run("src", "sh", "-c", script)]);
+    await running.until("stderr", /running/);
+    const waiting = await ben.run(["--json", "scope", "claim", "src", "--intent", "mine", "--wait"]);
+    await ben.json(["wait", "grant", JSON.parse(waiting.stdout).ticket, "--reason", "it is urgent"]);
+    writeFileSync(go, "");
+    const ended = await running.finished;
+    expect(ended.exit).toBe(5);
+    expect(JSON.parse(ended.stdout)).toMatchObject({ exit: 5, lost: true });
+    expect(ended.stderr).toContain("path:src (revoked)");
+    expect(await ben.json(["who"])).toMatchObject([{ agent_name: "ben", scope: "path:src" }]);
+  });
+
   test("keeps them for longer than a lease, and gives them back on Ctrl-C (exit 130)", async () => {
     const { ann, ben } = await freshStore();
     const running = ann.start(["run", "--scope", "src", "--intent", "x", "--lease", "7", "--", ...LONG]);

@@ -61,7 +61,7 @@ function workCommand(finish: Finish): OwnCommand {
 function runCommand(finish: Finish): OwnCommand {
   const command = new Command("run")
     .description(
-      "Run a command while its scopes are held: they are claimed first, all or none, kept while it runs and given back when it ends. Another's claim in the way ends with 4 and names the holder. When the scopes are lost, or can't be known to be held, the command is stopped and the run ends with 5; else with the command's own status. It gets DIBS_FENCE (DIBS_FENCES, by scope), DIBS_SCOPES and DIBS_SESSION.",
+      "Run a command while its scopes are held: they are claimed first, all or none, kept while it runs and given back when it ends. Another's claim in the way ends with 4 and names the holder. When the scopes are lost, which is known within about 10 s, or can't be known to be held, the command is stopped and the run ends with 5, also if the command ended before that was known; else with the command's own status. It gets DIBS_FENCE (DIBS_FENCES, by scope), DIBS_SCOPES and DIBS_SESSION.",
     )
     .argument("<COMMAND...>", "the command and its arguments, best after --")
     .requiredOption("--scope <scope>", "A file of this worktree, or a scope as port:3000. (repeatable)", collect)

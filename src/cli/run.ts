@@ -106,21 +106,29 @@ async function runWith(held: HeldScopes, plan: RunPlan, output: Output): Promise
   try {
     ({ status } = await child.ended);
   } finally {
-    await giveBack(held, output);
+    const loss = await giveBack(held, output);
+    if (loss && !lostIt) {
+      lostIt = true;
+      output.say(`lost before the command ended, which may have run beside another: ${shown(loss.message)}`);
+    }
   }
   const exit = lostIt ? EXIT.leaseLost : interrupted ? EXIT.interrupted : exitOf(status);
   if (output.json) output.value({ exit, lost: lostIt, claims: held.claims });
   return exit;
 }
 
-/** The command's own end says more than that its scopes could not be given back: these end by the clock. */
-async function giveBack(held: HeldScopes, output: Output): Promise<void> {
+/**
+ * Gives what was found lost by then. The command's own end says more than that its scopes could not be given back: these end
+ * by the clock.
+ */
+async function giveBack(held: HeldScopes, output: Output): Promise<Error | undefined> {
   try {
     await held.release();
   } catch (error) {
-    if (!isLost(error))
-      output.say(`the scopes could not be given back, they end by the clock: ${shown(String(error))}`);
+    if (isLost(error)) return error as Error;
+    output.say(`the scopes could not be given back, they end by the clock: ${shown(String(error))}`);
   }
+  return undefined;
 }
 
 /** As a shell tells a signal. */

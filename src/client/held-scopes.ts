@@ -1,7 +1,7 @@
 import { DibsError } from "../contract/errors.js";
 import { type Clock, systemClock } from "./clock.js";
 import type { Dibs, DibsSession, Input, Output } from "./dibs.js";
-import { type HeldLease, LeaseKeeper, marginOf, WorkStopped } from "./lease-keeper.js";
+import { type HeldLease, isLost, LeaseKeeper, marginOf, WorkStopped } from "./lease-keeper.js";
 
 type Claims = Output<"claim_scopes">["claims"];
 
@@ -70,18 +70,38 @@ export class HeldScopes {
     return this.#keeper.signal;
   }
 
-  /** Gives all back by ending the session. */
+  /**
+   * Gives all back by ending the session. Throws what a heartbeat does (`lease_lost`, `session_ended`) when some of it was
+   * held no more: whoever used it must know, and the end of the session alone wouldn't say.
+   */
   async release(): Promise<void> {
-    await this.#keeper.settle(() => this.#session.end());
+    await this.#keeper.settle(async () => {
+      const loss = await this.#lossSoFar();
+      await this.#session.end().catch((error) => {
+        if (loss === undefined || !isLost(error)) throw error;
+      });
+      if (loss !== undefined) throw loss;
+    });
   }
 
-  async #beat(signal: AbortSignal): Promise<HeldLease> {
-    const { items } = await this.#session.heartbeatScopes({ claim_ids: this.claims.map(({ id }) => id) }, { signal });
-    const lost = items.find(({ outcome }) => outcome === "lost");
-    if (lost) {
-      const reason = lost.reason === "revoked" || lost.reason === "transferred" ? lost.reason : "expired";
-      throw new DibsError("lease_lost", `${lost.scope ?? "A scope"} is held no more (${lost.reason}).`, {
-        reason,
+  /** What of it is over by now, as a heartbeat says it; undefined: all of it was held without a break. */
+  async #lossSoFar(): Promise<unknown> {
+    try {
+      await this.#beat();
+    } catch (error) {
+      if (isLost(error)) return error;
+      throw error;
+    }
+  }
+
+  async #beat(signal?: AbortSignal): Promise<HeldLease> {
+    const input = { claim_ids: this.claims.map(({ id }) => id) };
+    const { items } = await this.#session.heartbeatScopes(input, signal ? { signal } : {});
+    const lost = items.filter(({ outcome }) => outcome === "lost");
+    if (lost.length > 0) {
+      const names = lost.map(({ scope, reason }) => `${scope ?? "a scope"} (${reason})`).join(", ");
+      throw new DibsError("lease_lost", `Held no more: ${names}.`, {
+        reason: ENDS.find((how) => how === lost[0]?.reason) ?? "expired",
         next: ["Stop: somebody else may hold it."],
       });
     }
@@ -89,6 +109,8 @@ export class HeldScopes {
     return { lease_remaining_ms: Math.min(...left), cancel_requested: false };
   }
 }
+
+const ENDS = ["released", "revoked", "transferred"] as const;
 
 /** One call waits no longer than this; then it is asked again, which keeps the place. */
 const WAIT_MAX_SECONDS = 60;
