@@ -191,6 +191,15 @@ describe("a file is named from its worktree's root (R64)", () => {
     expect((await there.json(["who", given])).map((claim: { scope: string }) => claim.scope)).toEqual([scope]);
   });
 
+  test("who holds a file is also told where its folder is held, and says that nobody does only where it is so", async () => {
+    const { ann, ben } = await freshStore();
+    await ann.json(["scope", "claim", "src/auth", "--intent", "x"]);
+    expect(await ben.json(["who", "src/auth/login.ts"])).toMatchObject([{ scope: "path:src/auth", agent_name: "ann" }]);
+    expect((await ben.run(["who", "docs"])).stdout).toBe("Nobody holds any of that.\n");
+    await ann.json(["scope", "release", "--all"]);
+    expect((await ben.run(["who"])).stdout).toBe("Nobody holds anything.\n");
+  });
+
   test.each([
     ["scope", "claim", "", "--intent", "x"],
     ["run", "--scope", "", "--intent", "x", "--", "echo", "never"],

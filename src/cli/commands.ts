@@ -31,6 +31,8 @@ export interface CommandRow {
   readonly fields?: readonly string[];
   /** What people get where nothing is said. */
   readonly defaults?: Readonly<Record<string, unknown>>;
+  /** What the command means beside what is said, and has no flag for. */
+  readonly always?: Readonly<Record<string, unknown>>;
   /** With `--follow` it goes on with what comes. */
   readonly follow?: true;
   /** Takes what isn't given from the git repository around it. */
@@ -260,6 +262,7 @@ export const commands: readonly CommandRow[] = [
   {
     words: "who",
     operation: "list_claims",
+    always: { overlapping: true },
     rest: { field: "scope", optional: true },
     scopes: true,
     rows: "claim",

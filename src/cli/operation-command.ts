@@ -33,6 +33,7 @@ export function operationCommand(row: CommandRow, finish: Finish): Command {
     const operation = operationFor(row, self.args.length > positionals.length);
     const input = {
       ...(values.json === true ? {} : row.defaults),
+      ...row.always,
       ...given(flags().map((flag) => [flag.field, flag.read(values)])),
       ...Object.fromEntries(((values.clear as string[]) ?? []).map((field) => [field, null])),
       ...(await positional(row, positionals, self.args)),
@@ -73,7 +74,7 @@ function restArgument({ field, optional }: NonNullable<CommandRow["rest"]>): Arg
 
 function taken(row: CommandRow, positionals: readonly string[]): readonly string[] {
   const named = row.named ? [...positionals, "task_id"] : positionals;
-  return row.rest ? [...named, row.rest.field] : named;
+  return [...named, ...(row.rest ? [row.rest.field] : []), ...Object.keys(row.always ?? {})];
 }
 
 async function positional(row: CommandRow, positionals: readonly string[], args: readonly string[]): Promise<Values> {

@@ -48,11 +48,11 @@ export class Output {
     this.say(...failureLines(error, screenOf(process.stderr, this.#color, Date.now())));
   }
 
-  /** An operation's answer, as JSON or for people. */
-  answer(row: CommandRow, answer: Answer<unknown>): void {
+  /** An operation's answer, as JSON or for people; `narrowed`: to less than all there is. */
+  answer(row: CommandRow, answer: Answer<unknown>, narrowed = false): void {
     const screen = this.screen(answer.serverNowMs);
     if (this.json) this.value(answer.body);
-    else this.data(answerLines(row, answer.body, screen));
+    else this.data(answerLines(row, answer.body, screen, narrowed));
     const messages = this.json ? [] : [...unlandedLines(answer.body), ...noticeLines(answer.body)];
     if (answer.notices > 0 && (this.json || noticeLines(answer.body).length === 0)) {
       messages.push(`${answer.notices} notice(s) wait for this session: dibs session show ID`);
@@ -72,7 +72,7 @@ const NONE: Partial<Record<Noun, string>> = {
   yield: "Nobody asked for anything.",
 };
 
-function answerLines(row: CommandRow, body: unknown, screen: Screen): string[] {
+function answerLines(row: CommandRow, body: unknown, screen: Screen, narrowed: boolean): string[] {
   const { task, tasks, claims, items, pruned, text, ...rest } = body as Row;
   if (typeof text === "string" && row.operation === "get_plan_graph") return [text.trimEnd()];
   if (typeof rest.ticket === "string" && row.operation === "claim_scopes") return lineCard(body as InLine, screen);
@@ -81,15 +81,16 @@ function answerLines(row: CommandRow, body: unknown, screen: Screen): string[] {
   if (row.operation === "get_task_chain") return chainCard(body as Parameters<typeof chainCard>[0], screen);
   if (row.rows === "step") return planCard(body as Plan, screen);
   const rows = Array.isArray(body) ? body : (tasks ?? claims ?? pruned ?? (row.rows === "item" ? items : undefined));
-  if (Array.isArray(rows)) return listLines(row, rows as Row[], screen);
+  if (Array.isArray(rows)) return listLines(row, rows as Row[], screen, narrowed);
   if (task === null) return [];
   if (row.operation === "check_scope") return scopeCard(body as Parameters<typeof scopeCard>[0], screen);
   return recordLines(row, (task as Row | undefined) ?? rest, screen);
 }
 
-function listLines(row: CommandRow, rows: readonly Row[], screen: Screen): string[] {
+function listLines(row: CommandRow, rows: readonly Row[], screen: Screen, narrowed: boolean): string[] {
   const noun = row.rows ?? "claim";
-  if (rows.length === 0) return [screen.paint.dim(NONE[noun] ?? `No ${noun}s.`)];
+  const none = noun === "claim" && narrowed ? "Nobody holds any of that." : (NONE[noun] ?? `No ${noun}s.`);
+  if (rows.length === 0) return [screen.paint.dim(none)];
   return tableLines(columnsFor[noun], rows, screen);
 }
 

@@ -37,7 +37,11 @@ export async function runOperation(asked: Asked, output: Output): Promise<number
     const answer = await ask(connection, config, asked, input, interrupt.signal);
     const nothing = isNothing(answer.body);
     if (nothing && interrupt.signal.aborted) return EXIT.interrupted;
-    output.answer(asked.row, answer);
+    output.answer(
+      asked.row,
+      answer,
+      Object.keys(input).some((field) => !(field in (asked.row.always ?? {}))),
+    );
     if (nothing) output.say("Nothing to claim.");
     if (nothing) return EXIT.nothing;
     // Whoever goes on after this command must have what it asked for.

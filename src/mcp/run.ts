@@ -8,7 +8,8 @@ import type { Care, Notice } from "./care.js";
 import { fieldKind } from "./field-kinds.js";
 import { advisedInTools, answer, calledTools, refusal } from "./refusal.js";
 import type { Seat } from "./seat.js";
-import { type Front, fieldsOf, offeredBy, sessionIdField, TOOL_OF, type Tool } from "./tools.js";
+import type { Front, Tool } from "./tool.js";
+import { fieldsOf, offeredBy, sessionIdField, TOOL_OF } from "./tools.js";
 import { type Row, VIEWS, type View, view } from "./views.js";
 import { quote } from "./wording.js";
 
@@ -96,7 +97,7 @@ function inputOf(front: Front, args: View): Record<string, unknown> {
   for (const [name, value] of Object.entries(args)) {
     if (Object.hasOwn(offered, name)) input.push([front.names?.[name] ?? name, value]);
   }
-  return Object.fromEntries(input);
+  return { ...Object.fromEntries(input), ...front.means };
 }
 
 /** Fills in what the caller left to us: which session is its own, and the lease it was given here. */

@@ -1,45 +1,9 @@
 import { z } from "zod";
 import { id } from "../contract/fields.js";
-import type { Operation } from "../contract/operation.js";
 import { operations } from "../contract/operations.js";
 import * as answers from "./answers.js";
 import { type Fields, isOptional } from "./field-kinds.js";
-import type { JsonSchema } from "./tool-schema.js";
-
-type Args = Readonly<Record<string, unknown>>;
-
-/** One operation behind a tool, and when a call means it. */
-export interface Front {
-  readonly operation: Operation;
-  /** What the arguments have in common, as a refusal says it. */
-  readonly label: string;
-  readonly when: (args: Args) => boolean;
-  /** The tool's names for fields that are called otherwise in the operation. */
-  readonly names?: Readonly<Record<string, string>>;
-  /** Fields of the operation that the tool leaves out. */
-  readonly without?: readonly string[];
-  /** Asked with the same input; its answer is shown beside. */
-  readonly beside?: Operation;
-  /** Asked for one record in full: nothing is cut. */
-  readonly whole?: true;
-  /** Doesn't make a bridge that has no session yet open its own, as other writes do. */
-  readonly opens?: false;
-  readonly show: answers.Show;
-}
-
-export interface Tool {
-  readonly name: string;
-  readonly description: string;
-  /** Changes nothing (but for signs of life, as every call). */
-  readonly reads?: true;
-  /** The same call again changes nothing more. */
-  readonly repeats?: true;
-  readonly fronts: readonly Front[];
-  /** Parameters beside those of the operations. */
-  readonly own?: Fields;
-  readonly hints?: Readonly<Record<string, string>>;
-  readonly output: Readonly<Record<string, JsonSchema>>;
-}
+import type { Args, Front, Tool } from "./tool.js";
 
 const always = { label: "always", when: () => true } as const;
 const having = (name: string) => ({ label: `with ${name}`, when: (args: Args) => args[name] !== undefined });
@@ -217,13 +181,14 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: "who_holds",
-    description: "Who holds what now, since when and until when; at or under a scope, if one is named.",
+    description: "Who holds what now, since when and until when; what overlaps a scope, if one is named.",
     reads: true,
     fronts: [
       {
         operation: operations.list_claims,
         ...always,
         names: { holder_session_id: "session_id" },
+        means: { overlapping: true },
         show: answers.showClaims,
       },
     ],
@@ -294,7 +259,8 @@ export function offeredBy(front: Front): Fields {
   const offered: [string, z.ZodType][] = [];
   for (const [name, schema] of Object.entries(front.operation.input.shape as Record<string, z.ZodType>)) {
     const ours = toolName.get(name) ?? name;
-    if (ours !== "session_id" && !front.without?.includes(name)) offered.push([ours, schema]);
+    const left = front.without?.includes(name) || Object.hasOwn(front.means ?? {}, name);
+    if (ours !== "session_id" && !left) offered.push([ours, schema]);
   }
   return Object.fromEntries(offered);
 }
