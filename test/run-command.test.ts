@@ -62,11 +62,12 @@ describe("dibs run", () => {
     expect(next).toMatchObject({ exit: 0, stdout: "2\n" });
   });
 
-  test("gives one fence only where one counter is meant", async () => {
-    const { ann } = await freshStore();
+  test("hands on the fence of its first scope, and each by its name, also of names that are counted apart", async () => {
+    const { ann, ben } = await freshStore();
+    await ben.run(run("lib", "true"));
     const both = ["run", "--scope", "src", "--scope", "port:3000", "--intent", "x", "--"];
-    const ran = await ann.run([...both, "sh", "-c", 'test -z "$DIBS_FENCE" && echo "none $DIBS_FENCES"']);
-    expect(ran.stdout).toBe('none {"path:src":1,"port:3000":1}\n');
+    const ran = await ann.run([...both, "sh", "-c", 'echo "$DIBS_FENCE $DIBS_FENCES"']);
+    expect(ran.stdout).toBe('2 {"path:src":2,"port:3000":1}\n');
   });
 
   test("waits in line with --wait, says its place, and has its turn; out of time it says who is in the way (exit 4)", async () => {
