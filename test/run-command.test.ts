@@ -192,6 +192,18 @@ describe("a file is named from its worktree's root (R64)", () => {
     expect((await there.json(["who", given])).map((claim: { scope: string }) => claim.scope)).toEqual([scope]);
   });
 
+  test("so is what a task will touch, and what a list is narrowed by, given by a flag", async () => {
+    const { ann } = await freshStore();
+    const there = ann.in(folder.file("repo/src"));
+    const { id } = await there.json(["task", "add", "mend it", "--scope", "auth/login.ts", "--scope", "port:3000"]);
+    expect(await there.json(["task", "show", id])).toMatchObject({
+      scopes: [{ scope: "path:src/auth/login.ts" }, { scope: "port:3000" }],
+    });
+    const { scopes } = await there.json(["task", "update", id, "--scope", "auth"]);
+    expect(scopes).toMatchObject([{ scope: "path:src/auth" }]);
+    expect(await there.json(["wait", "list", "--scope", "auth"])).toEqual([]);
+  });
+
   test("who holds a file is also told where its folder is held, and says that nobody does only where it is so", async () => {
     const { ann, ben } = await freshStore();
     await ann.json(["scope", "claim", "src/auth", "--intent", "x"]);

@@ -56,7 +56,7 @@ export const commands: readonly CommandRow[] = [
     fields: brief,
     examples: [
       'dibs task add "Fix the login test" --label tests --priority 3',
-      'dibs task add "Rewrite the login" --scope path:src/auth --scope db:main',
+      'dibs task add "Rewrite the login" --scope src/auth --scope db:main',
       `dibs task add "Release it" --depends-on ${ID} --depends-on 9b1c…`,
       `dibs task add "Nightly report" --not-before 2026-08-01T02:00:00Z --context '{"report":7}'`,
     ],

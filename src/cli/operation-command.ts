@@ -34,7 +34,7 @@ export function operationCommand(row: CommandRow, finish: Finish): Command {
     const input = {
       ...(values.json === true ? {} : row.defaults),
       ...row.always,
-      ...given(flags().map((flag) => [flag.field, flag.read(values)])),
+      ...given(await Promise.all(flags().map(({ field, read }) => meant(field, read(values))))),
       ...Object.fromEntries(((values.clear as string[]) ?? []).map((field) => [field, null])),
       ...(await positional(row, positionals, self.args)),
     };
@@ -87,11 +87,21 @@ async function positional(row: CommandRow, positionals: readonly string[], args:
   return values;
 }
 
+/** A flag's value; what stands for scopes is read as a person says them, whichever command it is. */
+async function meant(field: string, value: unknown): Promise<readonly [string, unknown]> {
+  const texts = [value].flat();
+  if (!isOfScopes(field) || !texts.every((text) => typeof text === "string")) return [field, value];
+  const said = await scopesGiven(texts.map((text) => [field, text] as const));
+  return [field, Array.isArray(value) ? said : said[0]];
+}
+
 /** Only what stands for a scope is read as one: `unlanded declare` begins with a branch. */
 async function scopesGiven(args: readonly (readonly [field: string, text: string])[]): Promise<string[]> {
   const { scopeGiven } = await import("./scope-given.js");
-  return args.map(([field, text]) => (/^scopes?$/.test(field) ? scopeGiven(text, process.cwd()) : text));
+  return args.map(([field, text]) => (isOfScopes(field) ? scopeGiven(text, process.cwd()) : text));
 }
+
+const isOfScopes = (field: string) => /^scopes?$/.test(field);
 
 /** Only what was given; a flag that belongs to the command's other operation is a mistake. */
 function fitting(row: CommandRow, input: Values, allowed: readonly string[]): Values {
