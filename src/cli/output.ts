@@ -6,10 +6,12 @@ import type { CommandRow } from "./commands.js";
 import { type Failure, failureLines, withCommands } from "./failure.js";
 import { planCard } from "./plan-card.js";
 import { presenceCard } from "./presence-card.js";
+import { namesProjects } from "./projects-named.js";
 import { columnsFor, type Noun, paintStatus, statusOf } from "./rows.js";
 import { type InLine, lineCard, scopeCard, type Wait, waitCard } from "./scope-card.js";
 import { type Screen, screenOf } from "./screen.js";
 import { shown } from "./shown-text.js";
+import { skippedLines } from "./skipped-words.js";
 import { tableLines } from "./table.js";
 import { unlandedLines } from "./unlanded-words.js";
 
@@ -48,18 +50,28 @@ export class Output {
     this.say(...failureLines(error, screenOf(process.stderr, this.#color, Date.now())));
   }
 
-  /** An operation's answer, as JSON or for people; `narrowed`: to less than all there is. */
-  answer(row: CommandRow, answer: Answer<unknown>, narrowed = false): void {
+  /** An operation's answer, as JSON or for people. */
+  answer(row: CommandRow, answer: Answer<unknown>, { narrowed = false, sessionId }: Asking = {}): void {
     const screen = this.screen(answer.serverNowMs);
     if (this.json) this.value(answer.body);
     else this.data(answerLines(row, answer.body, screen, narrowed));
-    const messages = this.json ? [] : [...unlandedLines(answer.body), ...noticeLines(answer.body)];
+    const { body } = answer;
+    const messages = this.json ? [] : [...skippedLines(body, screen), ...unlandedLines(body), ...noticeLines(body)];
     if (answer.notices > 0 && (this.json || noticeLines(answer.body).length === 0)) {
-      messages.push(`${answer.notices} notice(s) wait for this session: dibs session show ID`);
+      messages.push(
+        `${answer.notices} notice(s) wait for this session: dibs session ${sessionId ? `show ${sessionId}` : "list"}`,
+      );
     }
     if (answer.nextCursor) messages.push(`There is more: add --cursor ${answer.nextCursor}`);
     this.say(...messages);
   }
+}
+
+/** How an answer was asked for. */
+interface Asking {
+  /** To less than all there is. */
+  readonly narrowed?: boolean;
+  readonly sessionId?: string | undefined;
 }
 
 const NONE: Partial<Record<Noun, string>> = {
@@ -91,7 +103,10 @@ function listLines(row: CommandRow, rows: readonly Row[], screen: Screen, narrow
   const noun = row.rows ?? "claim";
   const none = noun === "claim" && narrowed ? "Nobody holds any of that." : (NONE[noun] ?? `No ${noun}s.`);
   if (rows.length === 0) return [screen.paint.dim(none)];
-  return tableLines(columnsFor[noun], rows, screen);
+  const columns = columnsFor[noun].filter(
+    ({ title }) => title !== "PROJECT" || noun !== "claim" || namesProjects(rows),
+  );
+  return tableLines(columns, rows, screen);
 }
 
 function recordLines(row: CommandRow, record: Row, screen: Screen): string[] {
