@@ -44,6 +44,12 @@ export const projectId = z
   .min(1)
   .max(100)
   .describe("Id or key of the project; `default` where none is named.");
+/** Beside the id of a record. */
+export const itsProject = {
+  project_id: projectId
+    .describe("Its project, by id or key, where that is to be checked: the id says which it is.")
+    .optional(),
+};
 
 const AS_CLAIMED = "must be the whole number that the claim gave";
 

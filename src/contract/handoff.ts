@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { claimRow } from "./claim-row.js";
-import { cursor, id, leaseProof, leaseSeconds, limit, projectId, visibleText, whole } from "./fields.js";
+import { cursor, id, itsProject, leaseProof, leaseSeconds, limit, projectId, visibleText, whole } from "./fields.js";
 import { notices } from "./notice.js";
 import { defineOperation } from "./operation.js";
 import { byTask, task } from "./task.js";
@@ -44,7 +44,7 @@ const offered = {
   note: visibleText(100_000).optional().describe("For whoever accepts it; of a task it becomes the handoff note."),
   offer_seconds: whole(1, 86_400, "seconds").default(OFFER_SECONDS).describe("How long the offer stands."),
 };
-const byHandoff = { handoff_id: id("the handoff") };
+const byHandoff = { handoff_id: id("the handoff"), ...itsProject };
 
 /** Passing what one holds to another session: offered, then accepted once; free at no instant (R39). */
 export const handoffOperations = {
@@ -67,7 +67,7 @@ export const handoffOperations = {
     summary: "The same of a scope that your session claimed by itself.",
     method: "POST",
     path: "/v1/claims/:claim_id/handoff",
-    input: () => z.strictObject({ claim_id: id("the claim"), ...offered }),
+    input: () => z.strictObject({ claim_id: id("the claim"), ...itsProject, ...leaseProof, ...offered }),
     output: () => handoff,
     errors: ["not_found", "lease_lost", "limit_exceeded"],
     role: "worker",

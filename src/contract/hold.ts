@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cursor, id, limit, projectId, reason, time, whole } from "./fields.js";
+import { cursor, id, itsProject, limit, projectId, reason, time, whole } from "./fields.js";
 import { defineOperation } from "./operation.js";
 import { oneScope } from "./scope-fields.js";
 
@@ -79,7 +79,7 @@ export const holdOperations = {
     summary: "Lift one hold; others on the same scope stay. One that is over already is left as it is.",
     method: "DELETE",
     path: "/v1/holds/:hold_id",
-    input: () => z.strictObject({ hold_id: id("the hold"), reason: reason.optional() }),
+    input: () => z.strictObject({ hold_id: id("the hold"), ...itsProject, reason: reason.optional() }),
     output: () => holdRow,
     errors: ["not_found"],
     role: "coordinator",

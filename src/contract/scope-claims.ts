@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { claimRow } from "./claim-row.js";
-import { cursor, id, leaseSeconds, limit, projectId, visibleText, waitSeconds, whole } from "./fields.js";
+import { cursor, id, leaseProof, leaseSeconds, limit, projectId, visibleText, waitSeconds, whole } from "./fields.js";
 import { holdRow } from "./hold.js";
 import { notices } from "./notice.js";
 import { defineOperation } from "./operation.js";
@@ -14,6 +14,7 @@ const chosen = {
   claim_ids: z.array(id("a claim")).min(1).max(SCOPES_MAX).optional(),
   scopes: z.array(scopeText).min(1).max(SCOPES_MAX).optional().describe("As they were claimed."),
   all: z.boolean().optional().describe("true: everything the session claimed by itself."),
+  ...leaseProof,
 } as const;
 
 const item = z.object({

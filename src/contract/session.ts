@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cursor, id, limit, projectId, text, visibleText, whole } from "./fields.js";
+import { cursor, id, itsProject, limit, projectId, text, visibleText, whole } from "./fields.js";
 import { notices } from "./notice.js";
 import { defineOperation } from "./operation.js";
 
@@ -31,7 +31,7 @@ export const session = z.object({
 });
 export type Session = z.output<typeof session>;
 
-const bySession = { session_id: id("the session") } as const;
+const bySession = { session_id: id("the session"), ...itsProject } as const;
 const findings = () =>
   visibleText(FINDINGS_MAX)
     .optional()

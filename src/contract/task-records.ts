@@ -15,6 +15,7 @@ export const historyEntry = z.object({
     .describe("Who did it, with the name at that time; null when the clock did."),
   project_id: z.string().nullable(),
   task_id: z.string().nullable(),
+  scope: z.string().nullable().describe("The one it is about; of several `data` has them."),
   data: z.record(z.string(), z.json()),
 });
 

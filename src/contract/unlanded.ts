@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { A_WHOLE_HASH, branchName, WHOLE_HASH } from "./evidence.js";
-import { cursor, id, limit, projectId, reason, visibleText } from "./fields.js";
+import { cursor, id, itsProject, limit, projectId, reason, visibleText } from "./fields.js";
 import { defineOperation } from "./operation.js";
 import { oneScope, SCOPES_MAX, scopeText } from "./scope-fields.js";
 
@@ -30,7 +30,7 @@ export const unlandedBeside = z
   .array(unlandedRow)
   .describe("Work on other branches that overlaps and is not on the base yet; at most 20.");
 
-const byUnlanded = { unlanded_id: id("the unlanded work") } as const;
+const byUnlanded = { unlanded_id: id("the unlanded work"), ...itsProject } as const;
 
 /** Work that is done and not on its base yet (R42). */
 export const unlandedOperations = {

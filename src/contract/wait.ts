@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { claimRow } from "./claim-row.js";
-import { cursor, id, limit, projectId, reason, waitSeconds } from "./fields.js";
+import { cursor, id, itsProject, limit, projectId, reason, waitSeconds } from "./fields.js";
 import { notices } from "./notice.js";
 import { defineOperation } from "./operation.js";
 import { oneScope, scopeMode } from "./scope-fields.js";
@@ -65,7 +65,7 @@ export const waitOperations = {
       "Where a ticket is in line, and who is before it. With wait_seconds its session waits there, and takes what it is offered.",
     method: "GET",
     path: "/v1/waits/:ticket",
-    input: () => z.strictObject({ ticket, wait_seconds: waitSeconds.optional() }),
+    input: () => z.strictObject({ ticket, ...itsProject, wait_seconds: waitSeconds.optional() }),
     output: () => answered,
     errors: ["not_found", "lease_lost", "limit_exceeded"],
     role: "worker",
@@ -76,7 +76,7 @@ export const waitOperations = {
     summary: "Take what a ticket is offered; one that isn't offered anything is answered as it is.",
     method: "POST",
     path: "/v1/waits/:ticket/accept",
-    input: () => z.strictObject({ ticket }),
+    input: () => z.strictObject({ ticket, ...itsProject }),
     output: () => answered,
     errors: ["not_found", "lease_lost", "limit_exceeded"],
     role: "worker",
@@ -87,7 +87,7 @@ export const waitOperations = {
     summary: "Leave the line. A coordinator may take anybody out of it.",
     method: "DELETE",
     path: "/v1/waits/:ticket",
-    input: () => z.strictObject({ ticket }),
+    input: () => z.strictObject({ ticket, ...itsProject }),
     output: () => answered,
     errors: ["not_found"],
     role: "worker",
@@ -98,7 +98,7 @@ export const waitOperations = {
     summary: "Overrule the line: give a ticket its scopes now. Who holds them loses them, and is told why.",
     method: "POST",
     path: "/v1/waits/:ticket/grant",
-    input: () => z.strictObject({ ticket, reason: reason.optional() }),
+    input: () => z.strictObject({ ticket, ...itsProject, reason: reason.optional() }),
     output: () => answered,
     errors: ["not_found", "reason_required", "lease_lost", "limit_exceeded"],
     role: "coordinator",

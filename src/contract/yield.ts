@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cursor, id, limit, reason, visibleText } from "./fields.js";
+import { cursor, id, itsProject, leaseProof, limit, projectId, reason, visibleText } from "./fields.js";
 import { notices } from "./notice.js";
 import { defineOperation } from "./operation.js";
 import { SCOPES_MAX, scopeText } from "./scope-fields.js";
@@ -29,7 +29,7 @@ export const yieldOperations = {
     summary: "Ask who holds a scope to yield it. The holder is told, and decides; wait in line to get what is yielded.",
     method: "POST",
     path: "/v1/claims/:claim_id/yield",
-    input: () => z.strictObject({ claim_id: id("a claim of a scope"), reason: reason.optional() }),
+    input: () => z.strictObject({ claim_id: id("a claim of a scope"), ...itsProject, reason: reason.optional() }),
     output: () => asked,
     errors: ["not_found", "reason_required", "lease_lost"],
     role: "worker",
@@ -47,6 +47,8 @@ export const yieldOperations = {
     input: () =>
       z.strictObject({
         yield_id: id("what was asked"),
+        ...itsProject,
+        ...leaseProof,
         answer: z.enum(YIELD_ANSWERS),
         reason: visibleText(1000).optional().describe("Needed with hold."),
         scopes: z.array(scopeText).min(1).max(SCOPES_MAX).optional().describe("With narrow: what you keep, within it."),
@@ -65,6 +67,7 @@ export const yieldOperations = {
     path: "/v1/yields",
     input: () =>
       z.strictObject({
+        project_id: projectId.optional(),
         holder_session_id: id("a session").optional().describe("Asked of that session."),
         open: z.boolean().optional().describe("true: those without an answer whose claim is still held."),
         limit,

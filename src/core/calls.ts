@@ -10,6 +10,7 @@ import { AskAgain, type Context, type Handler, type Reply } from "./context.js";
 import { handlers } from "./handlers.js";
 import { Forgetting, hashOf, remember, replay, scopeOf } from "./idempotency.js";
 import { Identities, type Known, requireRole } from "./identity.js";
+import { requireItsProject } from "./its-project.js";
 import { KnownHolds } from "./known-holds.js";
 import { serveLine } from "./line.js";
 import { checked, type EngineCall, extras, type Outcome, refusal } from "./outcome.js";
@@ -236,6 +237,7 @@ export class Calls {
         return { ok: true, status: first.status, text, replayed: true, notices, nowMs };
       }
     }
+    await requireItsProject(context, operation, call.input);
     const reply = await (handlers[call.name] as Handler<unknown>)(context, call.input);
     if (reply.refusal) return refusal(reply.refusal, nowMs, notices);
     const status = statusOf(operation, reply);

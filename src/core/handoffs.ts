@@ -12,7 +12,7 @@ import { holds } from "./leases.js";
 import { agentOf, sessionOf } from "./named.js";
 import { projectOf } from "./projects.js";
 import { quoted } from "./quoted.js";
-import { isLive } from "./scope-conflicts.js";
+import { isLive, isProven } from "./scope-conflicts.js";
 import type { ScopeClaimRow } from "./scope-rows.js";
 import { scopeClaimView } from "./scope-view.js";
 import { isLive as isSessionLive, sessionEnded } from "./session-life.js";
@@ -41,6 +41,7 @@ export const handoff_claim: Handler<Input<"handoff_claim">> = async (context, in
     throw new DibsError("not_found", text, {});
   }
   if (row.holder_session !== context.session?.id || !isLive(row, context.nowMs)) throw await claimLost(context, row);
+  if (!isProven(row, input)) throw await claimLost(context, row, "superseded");
   if (row.task_id !== null)
     throw invalidInput("claim_id", `names what goes with task ${row.task_id}: hand over the task (handoff_task)`);
   mayGoOn(row.hops, row.scope);
@@ -49,9 +50,13 @@ export const handoff_claim: Handler<Input<"handoff_claim">> = async (context, in
 };
 
 /** The refusal of whoever doesn't hold a scope (any more): how its claim ended, and who has that name now (R3). */
-async function claimLost(context: Context, row: ScopeClaimRow): Promise<DibsError<"lease_lost">> {
+async function claimLost(
+  context: Context,
+  row: ScopeClaimRow,
+  how: "expired" | "superseded" = "expired",
+): Promise<DibsError<"lease_lost">> {
   const mine = row.holder_session === context.session?.id;
-  const reason = mine ? (row.ended_how ?? "expired") : "never_held";
+  const reason = mine ? (row.ended_how ?? how) : "never_held";
   const now = isLive(row, context.nowMs) ? row : await holderOfName(context, row);
   const held = now ? ` ${now.agent_name} (session ${now.holder_session}) holds it now.` : " It is free now.";
   return new DibsError("lease_lost", `${row.scope} is not your session's to hand over.${held}`, {

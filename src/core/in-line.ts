@@ -22,7 +22,8 @@ export async function ahead(looking: Looking, wanted: readonly Wanted[], asker: 
   const met = await ticketsNear(looking, [{ wanted, asker }]);
   if (met.length === 0) return [];
   const { session } = asker;
-  const behind = session ? await waitingFor(looking, session.id) : NOBODY;
+  const before = met.some(({ wait }) => isBefore(wait, asker) && !isOffered(wait, looking.nowMs));
+  const behind = session && before ? await waitingFor(looking, session.id) : NOBODY;
   const own = session && asker.newcomer ? await waitingOf(looking, [session.id]) : [];
   const awaited = own.length > 0 ? await awaitedBy(lookingOnce(looking), own) : NOBODY;
   const stops = (wait: WaitRow) =>

@@ -24,11 +24,11 @@ export function parseInput(operation: Operation, raw: unknown): Record<string, u
   throw invalid(parsed.error.issues.flatMap((issue) => describe(issue, operation, given)));
 }
 
-const BATCHES: ReadonlySet<string> = new Set(["tasks", "steps"]);
+const BATCHES: ReadonlySet<string> = new Set(["tasks", "steps", "scopes"]);
 
 function withoutNulls(record: object): object {
   const plain = Object.entries(record).filter(([, value]) => value !== null);
-  // A batch's tasks are records of the same kind as the one.
+  // A batch's tasks are records of the same kind as the one; a scope may come with its mode.
   return Object.fromEntries(
     plain.map(([key, value]) => [key, BATCHES.has(key) && Array.isArray(value) ? value.map(withoutNullsIn) : value]),
   );
@@ -54,6 +54,11 @@ function describe(issue: z.core.$ZodIssue, operation: Operation, given: object):
       message: `is not a field of ${operation.name}${allowed}`,
     }));
   }
+  const record = issue.code === "invalid_union" ? recordMeant(issue) : undefined;
+  if (record) {
+    const inside = (each: z.core.$ZodIssue) => ({ ...each, path: [...issue.path, ...each.path] });
+    return record.flatMap((each) => describe(inside(each), operation, given));
+  }
   const value = valueAt(given, issue.path);
   const said = issue.message.startsWith("must") ? issue.message : wordsOf(issue);
   if (value === undefined && issue.code.startsWith("invalid_")) {
@@ -61,6 +66,12 @@ function describe(issue: z.core.$ZodIssue, operation: Operation, given: object):
   }
   const cleared = value === null && operation.nulls === "clear" && issue.path.length === 1;
   return [{ field: path || BODY, message: cleared ? `${said}; it can't be cleared` : said }];
+}
+
+/** Of a union with words of its own: what is wrong with a record that was meant as one of its kinds. */
+function recordMeant({ errors, message }: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] | undefined {
+  if (!message.startsWith("must")) return undefined;
+  return errors.find((kind) => kind.every(({ path, code }) => path.length > 0 || code === "unrecognized_keys"));
 }
 
 /** What would be right, where the schema has no words of its own. */
@@ -71,6 +82,7 @@ function wordsOf(issue: z.core.$ZodIssue): string {
     case "invalid_value":
       return `must be one of ${issue.values.map(String).join(", ")}`;
     case "invalid_union":
+      // The only one without words of its own.
       return "must be JSON";
     case "too_big":
       return `must ${ITEMS[issue.origin] ? "have" : "be"} at most ${issue.maximum}${ITEMS[issue.origin] ?? ""}`;

@@ -1,8 +1,16 @@
+import type { Settings } from "../contract/workspace.js";
 import type { SessionRow } from "./rows.js";
 import type { WaitEnd, WaitedName, WaitRow } from "./wait-rows.js";
 
 /** So long is kept free what was offered, from when the freeing was noticed (R36). */
 export const OFFER_MS = 30_000;
+
+/** A task that others' claims were preferred to for so many lengths of a lease gets into line for its scopes (R16). */
+const PASSED_OVER_MAX = 2;
+
+export function patienceMs({ lease_seconds_default }: Pick<Settings, "lease_seconds_default">): number {
+  return PASSED_OVER_MAX * lease_seconds_default * 1000;
+}
 
 /** One level of priority counts as having asked so much earlier. */
 const LEVEL_MS = 300_000;

@@ -3,7 +3,7 @@ import { behindHold, isBehindHold } from "./hold-rows.js";
 import { holdView } from "./hold-view.js";
 import { newId } from "./ids.js";
 import { endWait, enterLine } from "./line.js";
-import { namesOf, rankOf } from "./line-order.js";
+import { namesOf, patienceMs, rankOf } from "./line-order.js";
 import { asHolder } from "./line-tickets.js";
 import { titled } from "./quoted.js";
 import type { TaskRow } from "./rows.js";
@@ -46,16 +46,12 @@ export async function skippedBy(context: Context, filter: QueueFilter, before: T
   return { skipped, skipped_count: count };
 }
 
-/** Lease lengths after which a task that is passed over gets its scopes reserved. */
-const PASSED_OVER_MAX = 2;
-
 /**
  * A task that others' claims were preferred to for two lease lengths gets into line for its scopes, or one that needs many
  * would wait for ever while ever new claims of single ones are granted (R16).
  */
 export async function reserveIfStarved(context: Context, row: TaskRow): Promise<void> {
-  const patienceMs = PASSED_OVER_MAX * context.settings.lease_seconds_default * 1000;
-  if (row.passed_since === null || context.nowMs - row.passed_since < patienceMs) return;
+  if (row.passed_since === null || context.nowMs - row.passed_since < patienceMs(context.settings)) return;
   if ((await context.tx.waits.ofTask(row.id)).length > 0) return;
   const { wanted, names } = await namesDeclared(context, row);
   const ticket = {

@@ -1,6 +1,7 @@
 import { DibsError } from "../contract/errors.js";
 import type { Context } from "./context.js";
 import { grouped } from "./grouped.js";
+import type { LeaseProof } from "./leases.js";
 import { oneEach } from "./one-holder.js";
 import { OverlapIndex } from "./overlap-index.js";
 import type { SessionRow } from "./rows.js";
@@ -45,6 +46,11 @@ export function scopeEndMs(row: Pick<ScopeClaimRow, "until" | "session_expires_a
 /** Live only while it has not ended; at the instant itself it is dead (R1). */
 export function isLive(row: ScopeClaimRow, nowMs: number): boolean {
   return row.ended_at === null && nowMs < scopeEndMs(row);
+}
+
+/** Whether it is the grant that a holder's write names, where it names one (R3). */
+export function isProven(row: Pick<ScopeClaimRow, "id" | "fence">, { lease_id, fence }: LeaseProof): boolean {
+  return (lease_id === undefined || lease_id === row.id) && (fence === undefined || fence === row.fence);
 }
 
 /** What was found that may overlap a scope: what lives, and what the clock has ended and nobody recorded. */

@@ -5,7 +5,7 @@ import { ahead } from "./in-line.js";
 import type { InLine } from "./line-tickets.js";
 import type { SessionRow, TaskRow } from "./rows.js";
 import { CONFLICTS_COUNTED, type Conflict, type Found, isInTheWay, isLive, lookAround } from "./scope-conflicts.js";
-import { grantScopes, lapseScopes, renewScope, type ScopeGrant, scopeEvent } from "./scope-leases.js";
+import { grantScopes, lapseScopes, renewScope, type ScopeGrant, scopeEvent, upgradeScope } from "./scope-leases.js";
 import type { Wanted } from "./scope-names.js";
 import { withoutFreePlaces } from "./scope-places.js";
 import type { GrantedScope, ScopeClaimRow } from "./scope-rows.js";
@@ -111,8 +111,8 @@ async function again(
 ): Promise<ScopeClaimRow> {
   const upgraded = row.mode === "shared" && mode === "exclusive";
   const lease = row.task_id === null ? { lease_seconds: leaseSeconds } : {};
-  const change = { nested: row.nested + 1, intent, ...(upgraded ? { mode } : {}), ...lease };
-  const renewed = await renewScope(context, row, change);
+  const change = { nested: row.nested + 1, intent, ...lease };
+  const renewed = await (upgraded ? upgradeScope : renewScope)(context, row, change);
   if (upgraded) await claimedEvent(context, renewed, { upgraded: true });
   return renewed;
 }

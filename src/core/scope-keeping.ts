@@ -5,7 +5,7 @@ import type { Context, Handler } from "./context.js";
 import { leaseSecondsOf } from "./leases.js";
 import { noticesOf } from "./notices.js";
 import { projectOf } from "./projects.js";
-import { isLive, scopeEndMs } from "./scope-conflicts.js";
+import { isLive, isProven, scopeEndMs } from "./scope-conflicts.js";
 import { endScopes, keepScope, lapseScopes, renewScope } from "./scope-leases.js";
 import { namespaceOf, scopeOf } from "./scope-names.js";
 import type { ScopeClaimRow } from "./scope-rows.js";
@@ -65,10 +65,20 @@ async function chosenBy(context: Context, input: Input<"release_scopes">): Promi
   const ways = [input.claim_ids, input.scopes, input.all === true ? true : undefined];
   if (ways.filter((way) => way !== undefined).length !== 1)
     throw invalidInput("claim_ids", "or scopes or all: true must be given, and only one of them");
-  if (input.claim_ids) return byIds(context, input.claim_ids);
+  const chosen = input.claim_ids
+    ? await byIds(context, input.claim_ids, input.project_id)
+    : await ofOwn(context, input);
+  return chosen.map((each) => {
+    if (!("row" in each) || isProven(each.row, input)) return each;
+    return { claimId: each.row.id, scope: each.row.scope, reason: "superseded" };
+  });
+}
+
+async function ofOwn(context: Context, input: Input<"release_scopes">): Promise<Chosen[]> {
   const held = await ownLive(context);
   if (input.scopes) return byNames(context, input, held);
-  return held.map((row) => ({ row }));
+  const project = input.project_id === undefined ? null : await projectOf(context, input.project_id);
+  return held.filter((row) => project === null || row.project_id === project.id).map((row) => ({ row }));
 }
 
 /** What the session claimed by itself and holds; what the clock took from it is put on record. */
@@ -82,12 +92,13 @@ async function ownLive(context: Context): Promise<ScopeClaimRow[]> {
   return rows.filter((row) => isLive(row, context.nowMs));
 }
 
-async function byIds(context: Context, ids: readonly string[]): Promise<Chosen[]> {
+async function byIds(context: Context, ids: readonly string[], named: string | undefined): Promise<Chosen[]> {
+  const project = named === undefined ? null : await projectOf(context, named);
   const rows = new Map((await context.tx.scopes.byIds(context.workspaceId, ids)).map((row) => [row.id, row]));
   return [...new Set(ids)].map((id) => {
     const row = rows.get(id);
-    const mine = row !== undefined && row.holder_session === context.session?.id;
-    if (!mine) return { claimId: id, scope: null, reason: "never_held" };
+    const mine = row?.holder_session === context.session?.id && (project === null || row?.project_id === project.id);
+    if (!row || !mine) return { claimId: id, scope: null, reason: "never_held" };
     if (isLive(row, context.nowMs)) return { row };
     return { claimId: id, scope: row.scope, reason: row.ended_how ?? "expired" };
   });

@@ -80,7 +80,7 @@ export async function grantScopes(
   return granted;
 }
 
-type ScopeChange = Partial<Pick<StoredScopeClaim, "mode" | "nested" | "hops" | "intent" | "lease_seconds">>;
+type ScopeChange = Partial<Pick<StoredScopeClaim, "mode" | "nested" | "hops" | "intent" | "fence" | "lease_seconds">>;
 
 /** Renews what the session holds: same lease and fence, the later of the present end and now + length (R5). */
 export function renewScope(context: Context, row: ScopeClaimRow, change: ScopeChange): Promise<ScopeClaimRow> {
@@ -89,14 +89,23 @@ export function renewScope(context: Context, row: ScopeClaimRow, change: ScopeCh
   return keepScope(context, row, { ...change, lease_until: until });
 }
 
+/**
+ * What was shared becomes the session's alone, under the same lease. It is a grant: its fence is above those of all who shared
+ * the name meanwhile, or what is written under it would be taken for older than theirs (R4).
+ */
+export async function upgradeScope(context: Context, row: ScopeClaimRow, change: ScopeChange): Promise<ScopeClaimRow> {
+  const fence = await context.tx.leases.drawScopeFences(row.namespace, 1);
+  return renewScope(context, row, { ...change, mode: "exclusive", fence });
+}
+
 /** Changes what is said of a claim while it lives, and leaves its end where it is. */
 export async function keepScope(
   context: Context,
   row: ScopeClaimRow,
   change: ScopeChange & Partial<Pick<StoredScopeClaim, "lease_until">>,
 ): Promise<ScopeClaimRow> {
-  const { mode, nested, hops, intent, lease_seconds, lease_until } = { ...row, ...change };
-  const becomes = { mode, nested, hops, intent, lease_seconds, lease_until };
+  const { mode, nested, hops, intent, fence, lease_seconds, lease_until } = { ...row, ...change };
+  const becomes = { mode, nested, hops, intent, fence, lease_seconds, lease_until };
   if (!(await context.tx.leases.renewScope(row, context.nowMs, becomes)))
     throw new StoreConflict(`Claim ${row.id} of ${row.scope} was read as held but could not be renewed.`);
   return { ...row, ...becomes, until: lease_until ?? row.until };

@@ -161,7 +161,7 @@ export interface ScopeVerbs {
   park(
     taskSeqs: readonly number[],
     holderSeq: number,
-    at: { readonly nowMs: number; readonly untilMs: number },
+    at: { readonly nowMs: number; readonly untilMs: number; readonly patienceMs: number },
   ): Awaitable<boolean>;
   /** Wakes what sleeps because of claims that the task had. */
   unparkBehind(taskId: string): Awaitable<number>;
@@ -184,7 +184,7 @@ export interface PassedOver {
 /** What a renewal changes. */
 export type ScopeRenewal = Pick<
   StoredScopeClaim,
-  "mode" | "nested" | "hops" | "intent" | "lease_seconds" | "lease_until"
+  "mode" | "nested" | "hops" | "intent" | "fence" | "lease_seconds" | "lease_until"
 >;
 
 /** Part of the leases' port (R44): what is written is core's; the store checks in the statement what must still hold. */

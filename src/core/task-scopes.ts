@@ -4,7 +4,7 @@ import type { Context } from "./context.js";
 import { inTheWayOf } from "./in-line.js";
 import { grant } from "./leases.js";
 import { endWait } from "./line.js";
-import { isBefore, isOffered, rankOf } from "./line-order.js";
+import { isBefore, isOffered, patienceMs, rankOf } from "./line-order.js";
 import { hardInTheWay, type InLine, waitedName } from "./line-tickets.js";
 import { titled } from "./quoted.js";
 import type { ProjectRow, TaskRow } from "./rows.js";
@@ -115,10 +115,11 @@ const LINE_LOOK_MS = 60_000;
 
 /**
  * A task that can't be had because of a claim sleeps until that has ended, with all others that meet it: 10,000 of them
- * in front of the one that is free are looked at once, not by every claim. False where it has ended just now.
+ * in front of the one that is free are looked at once, not by every claim. None sleeps past its patience, however long that
+ * claim is kept: then its own scopes are reserved. False where it has ended just now.
  */
 export async function park(context: Context, row: TaskRow, conflicts: readonly Conflict[]): Promise<boolean> {
-  const { nowMs } = context;
+  const { nowMs, settings } = context;
   const held = conflicts.filter(({ wait }) => !wait);
   const [first, ...more] = (held.length > 0 ? held : conflicts) as [Conflict, ...Conflict[]];
   const { holder, wait: line } = more.reduce(
@@ -132,7 +133,7 @@ export async function park(context: Context, row: TaskRow, conflicts: readonly C
   const met = near.filter((each) => meets(each, holder) && behind(each)).map(({ task_seq }) => task_seq);
   const others = met.filter((seq) => seq !== row.seq);
   const untilMs = line && !isOffered(line, nowMs) ? nowMs + LINE_LOOK_MS : scopeEndMs(holder);
-  return context.tx.scopes.park([row.seq, ...others], holder.seq, { nowMs, untilMs });
+  return context.tx.scopes.park([row.seq, ...others], holder.seq, { nowMs, untilMs, patienceMs: patienceMs(settings) });
 }
 
 function meets(declaredBy: DeclaringRow, claim: ScopeClaimRow): boolean {

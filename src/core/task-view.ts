@@ -175,6 +175,7 @@ export function sessionView(row: SessionRow, tasksHeld: number, nowMs: number) {
 }
 
 export function eventView(row: EventRow) {
+  const data = JSON.parse(row.data);
   return {
     id: String(row.id),
     type: row.type,
@@ -185,8 +186,16 @@ export function eventView(row: EventRow) {
         : { agent_id: row.agent_id, agent_name: row.agent_name ?? "", session_id: row.session_id },
     project_id: row.project_id,
     task_id: row.task_id,
-    data: JSON.parse(row.data),
+    scope: scopeIn(data),
+    data,
   };
+}
+
+/** Of events about a scope, and of those about several that are one. */
+function scopeIn({ scope, scopes }: { readonly scope?: unknown; readonly scopes?: unknown }): string | null {
+  if (typeof scope === "string") return scope;
+  const only = Array.isArray(scopes) && scopes.length === 1 ? scopes[0]?.scope : null;
+  return typeof only === "string" ? only : null;
 }
 
 export function commentView(row: CommentRow) {

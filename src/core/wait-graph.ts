@@ -79,7 +79,8 @@ export function waitingFor(looking: Looking, sessionId: string): Promise<Readonl
   if (before) return before;
   const stops = {
     claim: (row: ScopeClaimRow) => isLive(row, nowMs),
-    ticket: (wait: WaitRow) => isOffered(wait, nowMs),
+    ticket: (own: WaitRow) => isOffered(own, nowMs),
+    isPassed: () => false,
   };
   const tickets = followed(looking, sessionId, stops).then((waits) => new Set(waits.map(({ seq }) => seq)));
   found?.set(sessionId, tickets);
@@ -92,17 +93,18 @@ export function waitingFor(looking: Looking, sessionId: string): Promise<Readonl
  */
 export async function mayWaitFor(looking: Looking, sessionId: string): Promise<ReadonlySet<string>> {
   const { nowMs } = looking;
-  const ticket = (own: WaitRow, { rank, seq }: WaitRow) =>
-    isOffered(own, nowMs) || isBefore(own, { rank, ticket: seq });
-  const waiting = await followed(looking, sessionId, { claim: () => true, ticket });
+  const isPassed = (own: WaitRow, { rank, seq }: WaitRow) =>
+    !isOffered(own, nowMs) && !isBefore(own, { rank, ticket: seq });
+  const waiting = await followed(looking, sessionId, { claim: () => true, ticket: () => true, isPassed });
   return new Set(waiting.flatMap(({ session_id }) => session_id ?? []));
 }
 
 /** What of a session keeps others waiting. */
 interface Stops {
   claim(row: ScopeClaimRow): boolean;
-  /** Whether a ticket of it stops another that wants the same. */
-  ticket(own: WaitRow, wait: WaitRow): boolean;
+  ticket(own: WaitRow): boolean;
+  /** But not those that are before it in line. */
+  isPassed(own: WaitRow, wait: WaitRow): boolean;
 }
 
 /** Tickets stopped by a session, and by the sessions whose these are, and so on. */
@@ -126,7 +128,7 @@ async function followed(looking: Looking, sessionId: string, stops: Stops): Prom
 /** Tickets that what the sessions hold is in the way of, or what their tickets want. */
 async function stoppedBy(looking: Looking, sessionIds: readonly string[], stops: Stops): Promise<WaitRow[]> {
   const claims = (await looking.tx.scopes.heldBySessions(sessionIds)).filter((claim) => stops.claim(claim));
-  const asked = await waitingOf(looking, sessionIds);
+  const asked = (await waitingOf(looking, sessionIds)).filter((own) => stops.ticket(own));
   if (claims.length === 0 && asked.length === 0) return [];
   const held = new OverlapIndex(claims, (claim) => claim);
   const own = new OverlapIndex(
@@ -134,7 +136,7 @@ async function stoppedBy(looking: Looking, sessionIds: readonly string[], stops:
     ({ wanted: { namespace, scope } }) => ({ namespace, key: scope.key }),
   );
   const stopsIt = (ticket: WaitRow, wait: WaitRow) =>
-    ticket.session_id !== wait.session_id && stops.ticket(ticket, wait);
+    ticket.session_id !== wait.session_id && !stops.isPassed(ticket, wait);
   const near = await waitsNear(looking, [...claims, ...asked.flatMap(namesOf)]);
   return near.filter((wait) =>
     wantedBy(wait).some((wanted, at) => {

@@ -8,8 +8,9 @@ import { newId } from "./ids.js";
 import { rankOf } from "./line-order.js";
 import { requireNamed } from "./named.js";
 import { noticesOf } from "./notices.js";
+import { projectOf } from "./projects.js";
 import { titled } from "./quoted.js";
-import { isLive, scopeConflict } from "./scope-conflicts.js";
+import { isLive, isProven, scopeConflict } from "./scope-conflicts.js";
 import { tryClaim } from "./scope-granting.js";
 import { endScopes, scopeEvent } from "./scope-leases.js";
 import { scopeOf, type Wanted } from "./scope-names.js";
@@ -62,6 +63,7 @@ export const answer_yield: Handler<Input<"answer_yield">> = async (context, inpu
   const claim = await claimOf(context, asked.claim_id);
   const { answer, reason = null } = input;
   if (claim.holder_session !== context.session?.id) throw notHeld(claim, "never_held");
+  if (!isProven(claim, input)) throw notHeld(claim, "superseded");
   if (asked.answer === answer && !isLive(claim, context.nowMs)) return answered(context, asked);
   requireLive(context, claim, "There is nothing left to answer for.");
   if (answer === "hold") requireReason(input.reason);
@@ -133,8 +135,15 @@ function requireLive(context: Context, claim: ScopeClaimRow, next: string): void
   if (!isLive(claim, context.nowMs)) throw notHeld(claim, claim.ended_how ?? "expired", next);
 }
 
-function notHeld(claim: ScopeClaimRow, reason: "never_held" | NonNullable<ScopeClaimRow["ended_how"]>, next?: string) {
-  const message = reason === "never_held" ? "is not your session's claim" : "is held no more";
+type NotHeld = "never_held" | "superseded" | NonNullable<ScopeClaimRow["ended_how"]>;
+
+function notHeld(claim: ScopeClaimRow, reason: NotHeld, next?: string) {
+  const message =
+    reason === "never_held"
+      ? "is not your session's claim"
+      : reason === "superseded"
+        ? "is held by another grant"
+        : "is held no more";
   return new DibsError("lease_lost", `${claim.scope} ${message}.`, {
     reason,
     next: [next ?? "Only the session that holds it answers."],
@@ -183,6 +192,7 @@ export const list_yields: Handler<Input<"list_yields">> = async (context, input)
   await requireNamed(context, { session_id: input.holder_session_id });
   const page = pageOf("yields", input);
   const filter = {
+    ...(input.project_id === undefined ? {} : { projectId: (await projectOf(context, input.project_id)).id }),
     ...(input.holder_session_id === undefined ? {} : { holderSession: input.holder_session_id }),
     ...(input.open === undefined ? {} : { open: input.open }),
   };

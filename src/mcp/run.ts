@@ -8,8 +8,8 @@ import type { Care, Notice } from "./care.js";
 import { fieldKind } from "./field-kinds.js";
 import { advisedInTools, answer, calledTools, refusal } from "./refusal.js";
 import type { Seat } from "./seat.js";
-import type { Front, Tool } from "./tool.js";
-import { fieldsOf, offeredBy, sessionIdField, TOOL_OF } from "./tools.js";
+import { fieldsOf, offeredBy, sessionIdField } from "./tool-fields.js";
+import { type Front, TOOL_OF, type Tool } from "./tools.js";
 import { type Row, VIEWS, type View, view } from "./views.js";
 import { quote } from "./wording.js";
 

@@ -2,9 +2,9 @@ import { McpServer, type StandardSchemaWithJSON } from "@modelcontextprotocol/se
 import { INSTRUCTIONS } from "./instructions.js";
 import { type Desk, runTool } from "./run.js";
 import type { Seat } from "./seat.js";
-import type { Tool } from "./tool.js";
+import { fieldsOf } from "./tool-fields.js";
 import { type JsonSchema, parameterSchema } from "./tool-schema.js";
-import { fieldsOf, TOOLS } from "./tools.js";
+import { TOOLS, type Tool } from "./tools.js";
 
 /** The list is the same for everyone until the program changes. */
 const TOOLS_TTL_MS = 3_600_000;

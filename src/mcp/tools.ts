@@ -1,9 +1,46 @@
 import { z } from "zod";
-import { id } from "../contract/fields.js";
+import type { Operation } from "../contract/operation.js";
 import { operations } from "../contract/operations.js";
 import * as answers from "./answers.js";
-import { type Fields, isOptional } from "./field-kinds.js";
-import type { Args, Front, Tool } from "./tool.js";
+import type { Fields } from "./field-kinds.js";
+import type { JsonSchema } from "./tool-schema.js";
+
+type Args = Readonly<Record<string, unknown>>;
+
+/** One operation behind a tool, and when a call means it. */
+export interface Front {
+  readonly operation: Operation;
+  /** What the arguments have in common, as a refusal says it. */
+  readonly label: string;
+  readonly when: (args: Args) => boolean;
+  /** The tool's names for fields that are called otherwise in the operation. */
+  readonly names?: Readonly<Record<string, string>>;
+  /** Fields of the operation that the tool leaves out. */
+  readonly without?: readonly string[];
+  /** Fields that the tool always fills in like this, and doesn't offer. */
+  readonly means?: Readonly<Record<string, unknown>>;
+  /** Asked with the same input; its answer is shown beside. */
+  readonly beside?: Operation;
+  /** Asked for one record in full: nothing is cut. */
+  readonly whole?: true;
+  /** Doesn't make a bridge that has no session yet open its own, as other writes do. */
+  readonly opens?: false;
+  readonly show: answers.Show;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** Changes nothing (but for signs of life, as every call). */
+  readonly reads?: true;
+  /** The same call again changes nothing more. */
+  readonly repeats?: true;
+  readonly fronts: readonly Front[];
+  /** Parameters beside those of the operations. */
+  readonly own?: Fields;
+  readonly hints?: Readonly<Record<string, string>>;
+  readonly output: Readonly<Record<string, JsonSchema>>;
+}
 
 const always = { label: "always", when: () => true } as const;
 const having = (name: string) => ({ label: `with ${name}`, when: (args: Args) => args[name] !== undefined });
@@ -17,9 +54,9 @@ const text = { type: "string" };
 const leaseHints = { lease_id: "From the claim." };
 const cutToOneSession = ["harness_id", "host", "worktree", "share_with_children"] as const;
 
+const leftOutOfScopes = ["claim_ids", "handoff", "lease_id", "fence"] as const;
 /** An agent pays for each field's schema; what it gives away it can say in words. */
 const leftOutOfDelegating = [
-  "project_id",
   "plan",
   "labels",
   "priority",
@@ -166,7 +203,7 @@ export const TOOLS: readonly Tool[] = [
     name: "release_scopes",
     description: "Give claimed scopes back.",
     repeats: true,
-    fronts: [{ operation: operations.release_scopes, ...always, without: ["claim_ids"], show: answers.showReleased }],
+    fronts: [{ operation: operations.release_scopes, ...always, without: leftOutOfScopes, show: answers.showReleased }],
     output: { released: { type: "integer" }, items: rows },
   },
   {
@@ -174,7 +211,7 @@ export const TOOLS: readonly Tool[] = [
     description:
       "Ask who holds a scope to let go of it (claim_id, reason), or answer who asked you (yield_id; hold with reason, narrow to scopes).",
     fronts: [
-      { operation: operations.answer_yield, ...having("yield_id"), without: ["handoff"], show: answers.showYield },
+      { operation: operations.answer_yield, ...having("yield_id"), without: leftOutOfScopes, show: answers.showYield },
       { operation: operations.request_yield, ...lacking("yield_id"), show: answers.showYield },
     ],
     output: { yield_id: text },
@@ -237,30 +274,3 @@ export const TOOLS: readonly Tool[] = [
 export const TOOL_OF: ReadonlyMap<string, string> = new Map(
   TOOLS.flatMap((tool) => tool.fronts.map((front) => [front.operation.name, tool.name] as const)),
 );
-
-/** Every tool takes the caller's session; without it the key's own, or the bridge's. */
-export const sessionIdField = id("your session").optional();
-
-/** The parameters of a tool by name: its own, then those of the operations it fronts, then `session_id`. */
-export function fieldsOf(tool: Tool): Fields {
-  const fields: Record<string, z.ZodType> = { ...tool.own };
-  for (const front of tool.fronts) {
-    for (const [name, schema] of Object.entries(offeredBy(front))) {
-      const everywhere = tool.fronts.every((other) => Object.hasOwn(offeredBy(other), name));
-      fields[name] ??= everywhere || isOptional(schema) ? schema : schema.optional();
-    }
-  }
-  return { ...fields, session_id: sessionIdField };
-}
-
-/** The fields of the front's operation, by the tool's names. The session is every tool's, not a field of one. */
-export function offeredBy(front: Front): Fields {
-  const toolName = new Map(Object.entries(front.names ?? {}).map(([ours, theirs]) => [theirs, ours]));
-  const offered: [string, z.ZodType][] = [];
-  for (const [name, schema] of Object.entries(front.operation.input.shape as Record<string, z.ZodType>)) {
-    const ours = toolName.get(name) ?? name;
-    const left = front.without?.includes(name) || Object.hasOwn(front.means ?? {}, name);
-    if (ours !== "session_id" && !left) offered.push([ours, schema]);
-  }
-  return Object.fromEntries(offered);
-}

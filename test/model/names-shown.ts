@@ -43,6 +43,10 @@ export class NamesShown {
       this.#ids.add(shown.id);
       Object.assign(claim, { id: shown.id, fence: shown.fence });
     }
+    if (claim.fence === null) {
+      if (shown.fence <= claim.fenceBefore) throw new Error(`Fence ${shown.fence} isn't higher than before.`);
+      claim.fence = shown.fence;
+    }
     claim.session.id ??= shown.session_id;
     const { id, fence, session, project } = claim;
     const expected = { ...fields, id, lease_id: id, fence, session_id: session.id, project_id: this.projects[project] };
@@ -58,8 +62,9 @@ export class NamesShown {
     same(scopes(shown), scopes(living.map(({ name }) => ({ scope: name.text }))), "what is held");
     for (const [at, claim] of living.entries()) this.claim(claimSnapshot(this.rules, claim), shown[at] as Row);
     const highest = new Map<string, number>();
-    for (const { space, fence } of this.rules.claims) {
-      if (fence === null) continue;
+    for (const { space, fence, fenceBefore } of this.rules.claims) {
+      // One that became its session's alone has its fence from then.
+      if (fence === null || fenceBefore > 0) continue;
       if (fence <= (highest.get(space) ?? 0))
         throw new Error(`Fence ${fence} of ${space} isn't higher than all before.`);
       highest.set(space, fence);

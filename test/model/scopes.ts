@@ -7,6 +7,8 @@ import { leaseEndMs } from "./standing.js";
 export interface Claim extends Wanted {
   id: string | null;
   fence: number | null;
+  /** Until it became its session's alone. */
+  fenceBefore: number;
   mode: Mode;
   readonly project: string;
   readonly session: Session;
@@ -162,7 +164,8 @@ export class Scopes extends Rules {
       const own = this.own(asker, each);
       if (!own) return this.grantName(each, { project, intent, session, task, seconds });
       this.reached(own.mode === "shared" && each.mode === "exclusive" ? "upgraded" : "claimed once more");
-      if (each.mode === "exclusive") own.mode = each.mode;
+      if (own.mode === "shared" && each.mode === "exclusive")
+        Object.assign(own, { mode: each.mode, fence: null, fenceBefore: own.fence });
       Object.assign(own, { nested: own.nested + 1, intent });
       if (!own.grant) this.renewName(own, seconds);
       return own;
@@ -174,7 +177,7 @@ export class Scopes extends Rules {
     by: { project: string; intent: string; session: Session; task: Task | null; seconds: number },
   ): Claim {
     const lease = { grant: by.task?.live ?? null, atMs: this.nowMs, untilMs: this.nowMs + by.seconds * 1000 };
-    const fresh = { id: null, fence: null, nested: 1, ended: null, lost: false } as const;
+    const fresh = { id: null, fence: null, fenceBefore: 0, nested: 1, ended: null, lost: false } as const;
     const claim: Claim = { name, mode, space, ...by, ...lease, ...fresh };
     this.claims.push(claim);
     return claim;

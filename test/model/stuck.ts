@@ -24,7 +24,17 @@ function goOn(rules: Line): boolean {
   if (next) {
     next.ended = "granted";
     const { session, task, grant } = next;
-    const lease = { id: null, fence: null, intent: "", seconds: 1, nested: 1, atMs: 0, untilMs: Infinity, lost: false };
+    const lease = {
+      id: null,
+      fence: null,
+      fenceBefore: 0,
+      intent: "",
+      seconds: 1,
+      nested: 1,
+      atMs: 0,
+      untilMs: Infinity,
+      lost: false,
+    };
     const more: Omit<Claim, "name" | "mode" | "space"> = { ...lease, session, task, grant, project: "", ended: null };
     rules.claims.push(...next.wanted.map((each) => ({ ...each, ...more })));
     return true;

@@ -65,3 +65,18 @@ test("a thousand names behind a ticket for a thousand", async () => {
   expect(refused).toBeLessThan(5000);
   expect(await msOf(() => claim(cat, names, true))).toBeLessThan(10_000);
 });
+
+test("ten that wait for eight things each: the next gets into line, and what becomes free is offered, at once", async () => {
+  await claim(ann, ["path:a"]);
+  const wait = async (as: Actor) => {
+    for (let n = 0; n < 8; n += 1) await claim(as, [`path:a/${n}`], true);
+  };
+  for (let n = 0; n < 10; n += 1) await wait(await fresh.worker(`worker-${n}`));
+  const last = await fresh.worker("last");
+  expect(await msOf(() => wait(last))).toBeLessThan(5000);
+  expect(await msOf(() => fresh.ask("release_scopes", { all: true }, ann))).toBeLessThan(2000);
+  const line = await fresh.ask("list_waits", { limit: 1000 }, ann);
+  expect(line.filter(({ state }) => state === "offered").map(({ agent_name }) => agent_name)).toEqual(
+    Array.from({ length: 8 }, () => "worker-0"),
+  );
+});

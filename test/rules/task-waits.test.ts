@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { type LineScene, lineScene } from "../support/line-scene.js";
 
-let { fresh, ann, ben, cat, claim, refused, wait, release } = {} as LineScene;
+let { fresh, ann, ben, cat, dan, claim, refused, wait, release } = {} as LineScene;
 beforeEach(async () => {
-  ({ fresh, ann, ben, cat, claim, refused, wait, release } = await lineScene());
+  ({ fresh, ann, ben, cat, dan, claim, refused, wait, release } = await lineScene());
 });
 
 describe("tasks and the line (R16)", () => {
@@ -83,6 +83,19 @@ describe("tasks and the line (R16)", () => {
     ]);
     expect(await fresh.next(cat)).toMatchObject({ id: wide.id });
     expect((await refused(ben, ["path:src/2"])).conflicts).toMatchObject([{ holder: { agent_name: "cat" } }]);
+  });
+
+  test("however long what it met first is held", async () => {
+    const { id } = await fresh.task({ content: "wide", scopes: ["path:src"] });
+    await claim(ann, ["path:src/1"], { ttl_seconds: 3600 });
+    expect(await fresh.next(cat)).toBeNull();
+    fresh.time.pass(599_000);
+    expect(await fresh.next(cat)).toBeNull();
+    await claim(dan, ["path:src/2"]);
+    await release(dan, "path:src/2");
+    fresh.time.pass(1_000);
+    expect(await fresh.next(cat)).toBeNull();
+    expect((await refused(dan, ["path:src/2"])).conflicts).toMatchObject([{ holder: { task_id: id } }]);
   });
 
   test("a reservation that nobody takes ends as an offer does, and holds nobody up any longer", async () => {

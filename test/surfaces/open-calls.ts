@@ -1,4 +1,4 @@
-import type { Operation, OperationName } from "dibs/contract";
+import { type Operation, type OperationName, operationList } from "dibs/contract";
 import type { Fields } from "./surface.js";
 
 /** An id that nothing has. */
@@ -10,7 +10,9 @@ export const NOT_IN_TOOLS = new Set([
   "open_session.host",
   "open_session.worktree",
   "open_session.share_with_children",
-  ...["project_id", "plan", "labels", "priority", "due_date", "not_before", "max_attempts", "context", "fence"].map(
+  // What is named by its id is of the project it is of.
+  ...operationList.filter(({ path }) => path.includes(":")).map(({ name }) => `${name}.project_id`),
+  ...["plan", "labels", "priority", "due_date", "not_before", "max_attempts", "context", "fence"].map(
     (field) => `delegate_task.${field}`,
   ),
   "delegate_task.handoff",

@@ -54,7 +54,7 @@ export function parking(db: Db): Pick<ScopeVerbs, Parking> {
         from,
         below,
       ),
-    async park(taskSeqs, holderSeq, { nowMs, untilMs }) {
+    async park(taskSeqs, holderSeq, { nowMs, untilMs, patienceMs }) {
       // Behind whoever ends it: a task that was put to sleep because of an ended claim would be woken by nobody.
       const from = holderSeq > 0 ? "scope_claims" : "waits";
       const holder = `SELECT c.seq FROM ${from} c WHERE c.seq = ? AND c.ended_at IS NULL ${db.locks ? "FOR SHARE" : ""}`;
@@ -64,8 +64,11 @@ export function parking(db: Db): Pick<ScopeVerbs, Parking> {
          ORDER BY t.seq ${locked}`,
         JSON.stringify(taskSeqs),
       );
-      const sleeps = `wakes_at = ${untilMs}, parked_by = ${holderSeq}`;
-      await moveInQueue(db, rows, `${sleeps}, passed_since = coalesce(passed_since, ${nowMs})`, QUEUE.sleeping);
+      const since = `coalesce(passed_since, ${nowMs})`;
+      const patient = `CASE WHEN ${since} > ${nowMs - patienceMs} THEN ${since} ELSE ${nowMs} END + ${patienceMs}`;
+      const wakesAt = `CASE WHEN ${patient} < ${untilMs} THEN ${patient} ELSE ${untilMs} END`;
+      const sleeps = `wakes_at = ${wakesAt}, parked_by = ${holderSeq}, passed_since = ${since}`;
+      await moveInQueue(db, rows, sleeps, QUEUE.sleeping);
       return true;
     },
     unpark(claimSeqs) {

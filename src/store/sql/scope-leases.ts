@@ -43,7 +43,7 @@ export function scopeLeaseVerbs(db: Db): ScopeLeaseVerbs {
     renewScope: (row, nowMs, becomes) =>
       after(
         db.run(
-          `UPDATE scope_claims SET mode = ?, nested = ?, hops = ?, intent = ?, lease_seconds = ?, lease_until = ?
+          `UPDATE scope_claims SET mode = ?, nested = ?, hops = ?, intent = ?, fence = ?, lease_seconds = ?, lease_until = ?
            WHERE seq = ? AND ended_at IS NULL AND (task_id IS NOT NULL OR lease_until > ?)
            AND EXISTS (SELECT 1 FROM sessions s WHERE s.id = holder_session AND s.state = 'open'
              AND (s.expires_at IS NULL OR s.expires_at > ?))`,
@@ -51,6 +51,7 @@ export function scopeLeaseVerbs(db: Db): ScopeLeaseVerbs {
           becomes.nested,
           becomes.hops,
           becomes.intent,
+          becomes.fence,
           becomes.lease_seconds,
           becomes.lease_until,
           row.seq,

@@ -189,9 +189,13 @@ function yields(db: Db): Pick<WaitVerbs, Yields> {
       done(
         db.run("UPDATE yields SET answer = ?, answer_reason = ?, answered_at = ? WHERE id = ?", answer, reason, at, id),
       ),
-    yields(workspaceId, { holderSession, open }, nowMs, page) {
+    yields(workspaceId, { projectId, holderSession, open }, nowMs, page) {
       const where = ["workspace_id = ?", "seq > ?"];
       const params: SqlValue[] = [workspaceId, page.after?.[0] ?? 0];
+      if (projectId !== undefined) {
+        where.push("project_id = ?");
+        params.push(projectId);
+      }
       if (holderSession !== undefined) {
         where.push("holder_session = ?");
         params.push(holderSession);
