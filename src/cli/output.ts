@@ -6,7 +6,6 @@ import type { CommandRow } from "./commands.js";
 import { type Failure, failureLines, withCommands } from "./failure.js";
 import { planCard } from "./plan-card.js";
 import { presenceCard } from "./presence-card.js";
-import { namesProjects } from "./projects-named.js";
 import { columnsFor, type Noun, paintStatus, statusOf } from "./rows.js";
 import { type InLine, lineCard, scopeCard, type Wait, waitCard } from "./scope-card.js";
 import { type Screen, screenOf } from "./screen.js";
@@ -103,10 +102,7 @@ function listLines(row: CommandRow, rows: readonly Row[], screen: Screen, narrow
   const noun = row.rows ?? "claim";
   const none = noun === "claim" && narrowed ? "Nobody holds any of that." : (NONE[noun] ?? `No ${noun}s.`);
   if (rows.length === 0) return [screen.paint.dim(none)];
-  const columns = columnsFor[noun].filter(
-    ({ title }) => title !== "PROJECT" || noun !== "claim" || namesProjects(rows),
-  );
-  return tableLines(columns, rows, screen);
+  return tableLines(columnsFor[noun], rows, screen);
 }
 
 function recordLines(row: CommandRow, record: Row, screen: Screen): string[] {

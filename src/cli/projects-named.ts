@@ -22,11 +22,6 @@ export async function withProjects(dibs: Dibs, row: CommandRow, body: unknown): 
   return keys ? body.map(naming(keys)) : body;
 }
 
-/** Whether rows were given their projects. */
-export function namesProjects(rows: readonly Row[]): boolean {
-  return rows.some(({ project }) => project !== undefined);
-}
-
 async function keysOf(dibs: Dibs, claims: readonly Row[]): Promise<ReadonlyMap<unknown, string> | undefined> {
   if (new Set(claims.map(({ project_id }) => project_id)).size < 2) return undefined;
   const keys = new Map<unknown, string>();

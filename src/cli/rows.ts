@@ -79,7 +79,7 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
   claim: [
     { ...field("WHO", "agent_name"), paint: (text, _row, { paint }) => paint.cyan(text) },
     field("HOLDS", "scope"),
-    field("PROJECT", "project"),
+    { ...field("PROJECT", "project"), ifSaid: true },
     flexible("INTENT", "intent"),
     time("SINCE", "claimed_at", "ago"),
     time("UNTIL", "expires_at"),
