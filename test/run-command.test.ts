@@ -62,11 +62,12 @@ describe("dibs run", () => {
     expect(next).toMatchObject({ exit: 0, stdout: "2\n" });
   });
 
-  test("gives one fence only where one counter is meant", async () => {
-    const { ann } = await freshStore();
+  test("hands on the fence of its first scope, and each by its name, also of names that are counted apart", async () => {
+    const { ann, ben } = await freshStore();
+    await ben.run(run("lib", "true"));
     const both = ["run", "--scope", "src", "--scope", "port:3000", "--intent", "x", "--"];
-    const ran = await ann.run([...both, "sh", "-c", 'test -z "$DIBS_FENCE" && echo "none $DIBS_FENCES"']);
-    expect(ran.stdout).toBe('none {"path:src":1,"port:3000":1}\n');
+    const ran = await ann.run([...both, "sh", "-c", 'echo "$DIBS_FENCE $DIBS_FENCES"']);
+    expect(ran.stdout).toBe('2 {"path:src":2,"port:3000":1}\n');
   });
 
   test("waits in line with --wait, says its place, and has its turn; out of time it says who is in the way (exit 4)", async () => {
@@ -136,6 +137,22 @@ describe("dibs run", () => {
     await ben.json(["scope", "claim", "src", "--intent", "next"]);
   });
 
+  test("that was given to another meanwhile doesn't end as if it had been held (exit 5)", async () => {
+    const { ann, ben } = await freshStore();
+    const go = folder.file(`go-${stores}`);
+    const script = `echo running >&2; until test -e ${go}; do sleep 0.05; done`;
+    const running = ann.start(["--json", ...run("src", "sh", "-c", script)]);
+    await running.until("stderr", /running/);
+    const waiting = await ben.run(["--json", "scope", "claim", "src", "--intent", "mine", "--wait"]);
+    await ben.json(["wait", "grant", JSON.parse(waiting.stdout).ticket, "--reason", "it is urgent"]);
+    writeFileSync(go, "");
+    const ended = await running.finished;
+    expect(ended.exit).toBe(5);
+    expect(JSON.parse(ended.stdout)).toMatchObject({ exit: 5, lost: true });
+    expect(ended.stderr).toContain("path:src (revoked)");
+    expect(await ben.json(["who"])).toMatchObject([{ agent_name: "ben", scope: "path:src" }]);
+  });
+
   test("keeps them for longer than a lease, and gives them back on Ctrl-C (exit 130)", async () => {
     const { ann, ben } = await freshStore();
     const running = ann.start(["run", "--scope", "src", "--intent", "x", "--lease", "7", "--", ...LONG]);
@@ -173,6 +190,41 @@ describe("a file is named from its worktree's root (R64)", () => {
     const there = ann.in(folder.file(`repo/${cwd}`));
     expect((await there.json(["scope", "claim", given, "--intent", "x"])).claims).toMatchObject([{ scope }]);
     expect((await there.json(["who", given])).map((claim: { scope: string }) => claim.scope)).toEqual([scope]);
+  });
+
+  test("so is what a task will touch, and what a list is narrowed by, given by a flag", async () => {
+    const { ann } = await freshStore();
+    const there = ann.in(folder.file("repo/src"));
+    const { id } = await there.json(["task", "add", "mend it", "--scope", "auth/login.ts", "--scope", "port:3000"]);
+    expect(await there.json(["task", "show", id])).toMatchObject({
+      scopes: [{ scope: "path:src/auth/login.ts" }, { scope: "port:3000" }],
+    });
+    const { scopes } = await there.json(["task", "update", id, "--scope", "auth"]);
+    expect(scopes).toMatchObject([{ scope: "path:src/auth" }]);
+    expect(await there.json(["wait", "list", "--scope", "auth"])).toEqual([]);
+  });
+
+  test("who holds a file is also told where its folder is held, and says that nobody does only where it is so", async () => {
+    const { ann, ben } = await freshStore();
+    await ann.json(["scope", "claim", "src/auth", "--intent", "x"]);
+    expect(await ben.json(["who", "src/auth/login.ts"])).toMatchObject([{ scope: "path:src/auth", agent_name: "ann" }]);
+    expect((await ben.run(["who", "docs"])).stdout).toBe("Nobody holds any of that.\n");
+    await ann.json(["scope", "release", "--all"]);
+    expect((await ben.run(["who"])).stdout).toBe("Nobody holds anything.\n");
+  });
+
+  test.each([
+    ["scope", "claim", "", "--intent", "x"],
+    ["run", "--scope", "", "--intent", "x", "--", "echo", "never"],
+    ["hold", "place", "", "--reason", "x", "--ttl-seconds", "60"],
+    ["unlanded", "declare", "topic", ""],
+    ["scope", "check", ""],
+    ["who", ""],
+  ])("an empty name, as of an unset variable, is refused and not the whole worktree: %s %s", async (...command) => {
+    const { ann } = await freshStore();
+    const ran = await ann.run(command);
+    expect(ran).toMatchObject({ exit: 2, stdout: "" });
+    expect(ran.stderr).toContain("(invalid_scope)");
   });
 
   test.each(["../x", "/etc/passwd", "outside/x"])(

@@ -10,7 +10,7 @@ import { StubHttp } from "./support/stub-http.js";
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const LEASE_MS = 15 * MINUTE;
-const BEAT_MS = LEASE_MS / 3;
+const BEAT_MS = 10_000;
 
 type Item = Awaited<ReturnType<ReturnType<Dibs["work"]>["next"]>>["value"] & object;
 
@@ -116,7 +116,7 @@ describe("C46: a laptop sleeps, its monotonic clock stands still", () => {
     expect(at.regained).toHaveLength(1);
   });
 
-  test("its waking is noticed within 5 s by the wall clock, long before the next heartbeat is due", async () => {
+  test("its waking is noticed within 5 s by the wall clock, before the next heartbeat is due", async () => {
     const at = await atWork();
     at.fresh.time.sleep(2 * HOUR);
     at.clock.sleptMs += 2 * HOUR;

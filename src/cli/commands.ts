@@ -31,6 +31,8 @@ export interface CommandRow {
   readonly fields?: readonly string[];
   /** What people get where nothing is said. */
   readonly defaults?: Readonly<Record<string, unknown>>;
+  /** What the command means beside what is said, and has no flag for. */
+  readonly always?: Readonly<Record<string, unknown>>;
   /** With `--follow` it goes on with what comes. */
   readonly follow?: true;
   /** Takes what isn't given from the git repository around it. */
@@ -54,7 +56,7 @@ export const commands: readonly CommandRow[] = [
     fields: brief,
     examples: [
       'dibs task add "Fix the login test" --label tests --priority 3',
-      'dibs task add "Rewrite the login" --scope path:src/auth --scope db:main',
+      'dibs task add "Rewrite the login" --scope src/auth --scope db:main',
       `dibs task add "Release it" --depends-on ${ID} --depends-on 9b1c…`,
       `dibs task add "Nightly report" --not-before 2026-08-01T02:00:00Z --context '{"report":7}'`,
     ],
@@ -265,6 +267,7 @@ export const commands: readonly CommandRow[] = [
   {
     words: "who",
     operation: "list_claims",
+    always: { overlapping: true },
     rest: { field: "scope", optional: true },
     scopes: true,
     rows: "claim",

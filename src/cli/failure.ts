@@ -63,7 +63,18 @@ const commandOf = new Map<string, string>(
   ]),
 );
 
-/** The core speaks of operations by name; here they are commands. */
-export function withCommands(text: string): string {
+/** What the core says of an operation's fields, as a command line takes it; before the names of operations are replaced. */
+const PHRASES: readonly (readonly [RegExp, string])[] = [
+  [/\bclaim_scopes with wait: true\b/g, "the same command with --wait (dibs run: --wait SECONDS)"],
+  [/\bwith wait: true\b/g, "with --wait"],
+  [/\bwith force: true\b/g, "with --force"],
+  [/\brequest_yield of claim (\w+)/g, 'dibs yield ask $1 --reason "…"'],
+  [/\brequest_yield\b/g, 'dibs yield ask CLAIM_ID --reason "…"'],
+  [/\banswer_yield (\w+)/g, "dibs yield answer $1 yield"],
+];
+
+/** The core speaks of operations by name; here they are commands, to be typed as they stand where all is known. */
+export function withCommands(said: string): string {
+  const text = PHRASES.reduce((so, [phrase, command]) => so.replace(phrase, command), said);
   return text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => commandOf.get(word) ?? word);
 }

@@ -33,7 +33,8 @@ export function operationCommand(row: CommandRow, finish: Finish): Command {
     const operation = operationFor(row, self.args.length > positionals.length);
     const input = {
       ...(values.json === true ? {} : row.defaults),
-      ...given(flags().map((flag) => [flag.field, flag.read(values)])),
+      ...row.always,
+      ...given(await Promise.all(flags().map(({ field, read }) => meant(field, read(values))))),
       ...Object.fromEntries(((values.clear as string[]) ?? []).map((field) => [field, null])),
       ...(await positional(row, positionals, self.args)),
     };
@@ -73,7 +74,7 @@ function restArgument({ field, optional }: NonNullable<CommandRow["rest"]>): Arg
 
 function taken(row: CommandRow, positionals: readonly string[]): readonly string[] {
   const named = row.named ? [...positionals, "task_id"] : positionals;
-  return row.rest ? [...named, row.rest.field] : named;
+  return [...named, ...(row.rest ? [row.rest.field] : []), ...Object.keys(row.always ?? {})];
 }
 
 async function positional(row: CommandRow, positionals: readonly string[], args: readonly string[]): Promise<Values> {
@@ -86,11 +87,21 @@ async function positional(row: CommandRow, positionals: readonly string[], args:
   return values;
 }
 
+/** A flag's value; what stands for scopes is read as a person says them, whichever command it is. */
+async function meant(field: string, value: unknown): Promise<readonly [string, unknown]> {
+  const texts = [value].flat();
+  if (!isOfScopes(field) || !texts.every((text) => typeof text === "string")) return [field, value];
+  const said = await scopesGiven(texts.map((text) => [field, text] as const));
+  return [field, Array.isArray(value) ? said : said[0]];
+}
+
 /** Only what stands for a scope is read as one: `unlanded declare` begins with a branch. */
 async function scopesGiven(args: readonly (readonly [field: string, text: string])[]): Promise<string[]> {
   const { scopeGiven } = await import("./scope-given.js");
-  return args.map(([field, text]) => (/^scopes?$/.test(field) ? scopeGiven(text, process.cwd()) : text));
+  return args.map(([field, text]) => (isOfScopes(field) ? scopeGiven(text, process.cwd()) : text));
 }
+
+const isOfScopes = (field: string) => /^scopes?$/.test(field);
 
 /** Only what was given; a flag that belongs to the command's other operation is a mistake. */
 function fitting(row: CommandRow, input: Values, allowed: readonly string[]): Values {

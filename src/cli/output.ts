@@ -10,6 +10,7 @@ import { columnsFor, type Noun, paintStatus, statusOf } from "./rows.js";
 import { type InLine, lineCard, scopeCard, type Wait, waitCard } from "./scope-card.js";
 import { type Screen, screenOf } from "./screen.js";
 import { shown } from "./shown-text.js";
+import { skippedLines } from "./skipped-words.js";
 import { tableLines } from "./table.js";
 import { unlandedLines } from "./unlanded-words.js";
 
@@ -49,17 +50,27 @@ export class Output {
   }
 
   /** An operation's answer, as JSON or for people. */
-  answer(row: CommandRow, answer: Answer<unknown>): void {
+  answer(row: CommandRow, answer: Answer<unknown>, { narrowed = false, sessionId }: Asking = {}): void {
     const screen = this.screen(answer.serverNowMs);
     if (this.json) this.value(answer.body);
-    else this.data(answerLines(row, answer.body, screen));
-    const messages = this.json ? [] : [...unlandedLines(answer.body), ...noticeLines(answer.body)];
+    else this.data(answerLines(row, answer.body, screen, narrowed));
+    const { body } = answer;
+    const messages = this.json ? [] : [...skippedLines(body, screen), ...unlandedLines(body), ...noticeLines(body)];
     if (answer.notices > 0 && (this.json || noticeLines(answer.body).length === 0)) {
-      messages.push(`${answer.notices} notice(s) wait for this session: dibs session show ID`);
+      messages.push(
+        `${answer.notices} notice(s) wait for this session: dibs session ${sessionId ? `show ${sessionId}` : "list"}`,
+      );
     }
     if (answer.nextCursor) messages.push(`There is more: add --cursor ${answer.nextCursor}`);
     this.say(...messages);
   }
+}
+
+/** How an answer was asked for. */
+interface Asking {
+  /** To less than all there is. */
+  readonly narrowed?: boolean;
+  readonly sessionId?: string | undefined;
 }
 
 const NONE: Partial<Record<Noun, string>> = {
@@ -72,7 +83,7 @@ const NONE: Partial<Record<Noun, string>> = {
   yield: "Nobody asked for anything.",
 };
 
-function answerLines(row: CommandRow, body: unknown, screen: Screen): string[] {
+function answerLines(row: CommandRow, body: unknown, screen: Screen, narrowed: boolean): string[] {
   const { task, tasks, claims, items, pruned, text, ...rest } = body as Row;
   if (typeof text === "string" && row.operation === "get_plan_graph") return [text.trimEnd()];
   if (typeof rest.ticket === "string" && row.operation === "claim_scopes") return lineCard(body as InLine, screen);
@@ -81,15 +92,16 @@ function answerLines(row: CommandRow, body: unknown, screen: Screen): string[] {
   if (row.operation === "get_task_chain") return chainCard(body as Parameters<typeof chainCard>[0], screen);
   if (row.rows === "step") return planCard(body as Plan, screen);
   const rows = Array.isArray(body) ? body : (tasks ?? claims ?? pruned ?? (row.rows === "item" ? items : undefined));
-  if (Array.isArray(rows)) return listLines(row, rows as Row[], screen);
+  if (Array.isArray(rows)) return listLines(row, rows as Row[], screen, narrowed);
   if (task === null) return [];
   if (row.operation === "check_scope") return scopeCard(body as Parameters<typeof scopeCard>[0], screen);
   return recordLines(row, (task as Row | undefined) ?? rest, screen);
 }
 
-function listLines(row: CommandRow, rows: readonly Row[], screen: Screen): string[] {
+function listLines(row: CommandRow, rows: readonly Row[], screen: Screen, narrowed: boolean): string[] {
   const noun = row.rows ?? "claim";
-  if (rows.length === 0) return [screen.paint.dim(NONE[noun] ?? `No ${noun}s.`)];
+  const none = noun === "claim" && narrowed ? "Nobody holds any of that." : (NONE[noun] ?? `No ${noun}s.`);
+  if (rows.length === 0) return [screen.paint.dim(none)];
   return tableLines(columnsFor[noun], rows, screen);
 }
 

@@ -61,7 +61,7 @@ function workCommand(finish: Finish): OwnCommand {
 function runCommand(finish: Finish): OwnCommand {
   const command = new Command("run")
     .description(
-      "Run a command while its scopes are held: they are claimed first, all or none, kept while it runs and given back when it ends. Another's claim in the way ends with 4 and names the holder. When the scopes are lost, or can't be known to be held, the command is stopped and the run ends with 5; else with the command's own status. It gets DIBS_FENCE (DIBS_FENCES, by scope), DIBS_SCOPES and DIBS_SESSION.",
+      "Run a command while its scopes are held: they are claimed first, all or none, kept while it runs and given back when it ends. Another's claim in the way ends with 4 and names the holder. When the scopes are lost, which is known within about 10 s, or can't be known to be held, the command is stopped and the run ends with 5, also if the command ended before that was known; else with the command's own status. It gets DIBS_FENCE (of the first scope; DIBS_FENCES has each, by scope, as JSON), DIBS_SCOPES and DIBS_SESSION. With --session, or DIBS_SESSION, that session holds them, counted with what it holds already, and isn't ended; inside another dibs run or dibs work it is a session under that one's, which doesn't keep it out and ends it at its own end.",
     )
     .argument("<COMMAND...>", "the command and its arguments, best after --")
     .requiredOption("--scope <scope>", "A file of this worktree, or a scope as port:3000. (repeatable)", collect)
@@ -87,6 +87,7 @@ function runCommand(finish: Finish): OwnCommand {
       project: values.project as string | undefined,
       leaseSeconds: values.lease as number | undefined,
       waitSeconds: values.wait as number | undefined,
+      session: values.session as string | undefined,
     };
     return runHolding(plan, output);
   });

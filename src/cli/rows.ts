@@ -79,6 +79,7 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
   claim: [
     { ...field("WHO", "agent_name"), paint: (text, _row, { paint }) => paint.cyan(text) },
     field("HOLDS", "scope"),
+    { ...field("PROJECT", "project"), ifSaid: true },
     flexible("INTENT", "intent"),
     time("SINCE", "claimed_at", "ago"),
     time("UNTIL", "expires_at"),
@@ -192,7 +193,7 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
     { ...field("WHO", "agent_name"), paint: (text, _row, { paint }) => paint.cyan(text) },
     { title: "DOES", flexible: true, text: (row) => namesOf(row.tasks, "content") },
     { title: "STATE", text: ({ tasks }) => stateOf(tasks as Row[]) },
-    { title: "HOLDS", flexible: true, text: (row) => namesOf(row.claims, "scope") },
+    { title: "HOLDS", flexible: true, text: (row) => heldBy(row.claims as Row[]) },
     {
       title: "WAITS FOR",
       flexible: true,
@@ -248,6 +249,8 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
 };
 
 const namesOf = (rows: unknown, name: string) => (rows as Row[]).map((row) => textOf(row[name])).join(", ");
+const heldBy = (claims: readonly Row[]) =>
+  claims.map(({ scope, project }) => (project === undefined ? scope : `${scope} (${project})`)).join(", ");
 const stateOf = (tasks: readonly Row[]) => [...new Set(tasks.map(({ state }) => textOf(state)))].join(", ");
 const placeOf = (parts: readonly unknown[]) =>
   parts

@@ -9,6 +9,7 @@ import { type Connection, connect } from "./connect.js";
 import { jsonObject } from "./flags.js";
 import type { Output } from "./output.js";
 import { placeOf } from "./place.js";
+import { withProjects } from "./projects-named.js";
 import { sessionHere } from "./session-here.js";
 
 /** One call as the command line gave it. */
@@ -34,11 +35,13 @@ export async function runOperation(asked: Asked, output: Output): Promise<number
   const input = await completed(asked, { ...given, ...asked.input }, output);
   const connection = await connect(config);
   try {
-    const answer = await ask(connection, config, asked, input, interrupt.signal);
+    const { answer, sessionId } = await ask(connection, config, asked, input, interrupt.signal);
     const nothing = isNothing(answer.body);
     if (nothing && interrupt.signal.aborted) return EXIT.interrupted;
-    output.answer(asked.row, answer);
     if (nothing) output.say("Nothing to claim.");
+    const body = output.json ? answer.body : await withProjects(connection.dibs, asked.row, answer.body);
+    const narrowed = Object.keys(input).some((field) => !(field in (asked.row.always ?? {})));
+    output.answer(asked.row, { ...answer, body }, { narrowed, sessionId });
     if (nothing) return EXIT.nothing;
     // Whoever goes on after this command must have what it asked for.
     return stillWaits(answer.body) ? EXIT.timedOut : EXIT.ok;
@@ -69,14 +72,15 @@ async function ask(
   asked: Asked,
   input: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
-): Promise<Answer<unknown>> {
+): Promise<{ answer: Answer<unknown>; sessionId: string | undefined }> {
   const { operation, ifVersion, idempotencyKey } = asked;
   const named = asked.session ?? config.session;
   const own = () => sessionHere(dibs, placeOf(process.cwd()), project);
   const sessionId = named ?? (concernsHolder(operation) ? await own() : undefined);
   const bound = sessionId === undefined ? dibs : dibs.inSession(sessionId);
   const full = await withLease(bound, operation, input);
-  return bound.call(operation.name as keyof typeof operations, full as never, { ifVersion, idempotencyKey, signal });
+  const options = { ifVersion, idempotencyKey, signal };
+  return { answer: await bound.call(operation.name as keyof typeof operations, full as never, options), sessionId };
 }
 
 /** Whether the call is about what a session holds, so that it must come from one. */

@@ -1,9 +1,9 @@
 import { constants } from "node:os";
+import type { Dibs } from "../client/dibs.js";
 import { HeldScopes } from "../client/held-scopes.js";
 import { isLost, WorkStopped } from "../client/lease-keeper.js";
 import { readConfig } from "../config.js";
 import { EXIT, isDibsError } from "../contract/errors.js";
-import { SCOPE_KINDS } from "../contract/scope-kind.js";
 import { Child } from "./child.js";
 import { connect } from "./connect.js";
 import { usage } from "./failure.js";
@@ -22,6 +22,8 @@ export interface RunPlan {
   readonly leaseSeconds: number | undefined;
   /** How long it waits in line for what isn't free. */
   readonly waitSeconds: number | undefined;
+  /** The session that was named for it. */
+  readonly session: string | undefined;
 }
 
 /** The child has 5 s to end after its SIGTERM; this leaves it those before the lease is over. */
@@ -33,7 +35,8 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export async function runHolding(plan: RunPlan, output: Output): Promise<number> {
   const [name = ""] = plan.program;
   if (name.includes("=") || !canStart(name)) throw usage(`There is no program ${shown(name)} to run.`).error;
-  const connection = await connect(readConfig(), { lasting: true });
+  const config = readConfig();
+  const connection = await connect(config, { lasting: true });
   const interrupt = new AbortController();
   const stopWaiting = () => interrupt.abort();
   for (const signal of SIGNALS) process.on(signal, stopWaiting);
@@ -41,7 +44,6 @@ export async function runHolding(plan: RunPlan, output: Output): Promise<number>
     for (const signal of SIGNALS) process.off(signal, stopWaiting);
   };
   try {
-    const { host, worktree, branch } = placeOf(process.cwd());
     const held = await HeldScopes.claim(
       connection.dibs,
       {
@@ -52,7 +54,7 @@ export async function runHolding(plan: RunPlan, output: Output): Promise<number>
         ...(plan.leaseSeconds ? { ttl_seconds: plan.leaseSeconds } : {}),
       },
       {
-        session: { client: "dibs-run", host, cwd: process.cwd(), worktree, branch },
+        ...(await sessionFor(connection.dibs, plan.session, config.session)),
         marginMs: MARGIN_MS,
         signal: interrupt.signal,
         ...(plan.waitSeconds
@@ -77,6 +79,21 @@ export async function runHolding(plan: RunPlan, output: Output): Promise<number>
     stopListening();
     await connection.close();
   }
+}
+
+/**
+ * The session that is named is the one that holds. Of DIBS_SESSION's that shares what it holds, as a run's and a worker's
+ * around this one, it is a child: what is held around it is not in its way, and of two runs in it, as of `make -j`, each
+ * keeps the other out, which two claims of one session would not.
+ */
+async function sessionFor(dibs: Dibs, named: string | undefined, around: string | undefined) {
+  if (named !== undefined) return { within: named };
+  const shares = around !== undefined && (await dibs.getSession({ session_id: around })).share_with_children;
+  if (around !== undefined && !shares) return { within: around };
+  const { host, worktree, branch } = placeOf(process.cwd());
+  const parent = around === undefined ? {} : { parent_session_id: around };
+  const place = { host, cwd: process.cwd(), worktree, branch };
+  return { session: { client: "dibs-run", share_with_children: true, ...place, ...parent } };
 }
 
 async function runWith(held: HeldScopes, plan: RunPlan, output: Output): Promise<number> {
@@ -106,21 +123,29 @@ async function runWith(held: HeldScopes, plan: RunPlan, output: Output): Promise
   try {
     ({ status } = await child.ended);
   } finally {
-    await giveBack(held, output);
+    const loss = await giveBack(held, output);
+    if (loss && !lostIt) {
+      lostIt = true;
+      output.say(`lost before the command ended, which may have run beside another: ${shown(loss.message)}`);
+    }
   }
   const exit = lostIt ? EXIT.leaseLost : interrupted ? EXIT.interrupted : exitOf(status);
   if (output.json) output.value({ exit, lost: lostIt, claims: held.claims });
   return exit;
 }
 
-/** The command's own end says more than that its scopes could not be given back: these end by the clock. */
-async function giveBack(held: HeldScopes, output: Output): Promise<void> {
+/**
+ * Gives what was found lost by then. The command's own end says more than that its scopes could not be given back: these end
+ * by the clock.
+ */
+async function giveBack(held: HeldScopes, output: Output): Promise<Error | undefined> {
   try {
     await held.release();
   } catch (error) {
-    if (!isLost(error))
-      output.say(`the scopes could not be given back, they end by the clock: ${shown(String(error))}`);
+    if (isLost(error)) return error as Error;
+    output.say(`the scopes could not be given back, they end by the clock: ${shown(String(error))}`);
   }
+  return undefined;
 }
 
 /** As a shell tells a signal. */
@@ -133,21 +158,10 @@ function whyStopped(reason: unknown): string {
   return isDibsError(reason.cause) ? shown(reason.cause.message) : "the scopes can't be known to be held any more.";
 }
 
-/**
- * Fences of one project, or of the workspace's kinds, come from one counter: the highest is above every earlier grant that
- * overlaps any of them. Of both at once no number would be.
- */
+/** Of several scopes DIBS_FENCE is the first one's: what checks it checks one name. DIBS_FENCES has each. */
 function variablesFor({ claims, sessionId }: HeldScopes): Record<string, string> {
-  const counters = new Set(
-    claims.map(({ kind, project_id }) => {
-      const known = SCOPE_KINDS.get(kind);
-      // Whose a workspace's own kind is, isn't known here: its fence stands by itself.
-      if (known === undefined) return `kind ${kind}`;
-      return known.reach === "workspace" ? "" : project_id;
-    }),
-  );
   return {
-    ...(counters.size === 1 ? { DIBS_FENCE: String(Math.max(...claims.map(({ fence }) => fence))) } : {}),
+    DIBS_FENCE: String(claims[0]?.fence ?? ""),
     DIBS_FENCES: JSON.stringify(Object.fromEntries(claims.map(({ scope, fence }) => [scope, fence]))),
     DIBS_SCOPES: claims.map(({ scope }) => scope).join("\n"),
     DIBS_SESSION: sessionId,

@@ -54,6 +54,7 @@ export const scopeCommands: readonly CommandRow[] = [
     words: "scope list",
     operation: "list_claims",
     also: true,
+    always: { overlapping: true },
     rest: { field: "scope", optional: true },
     scopes: true,
     rows: "claim",

@@ -19,6 +19,8 @@ test.each([
   ["src/**", "path:src/**"],
   ["a/b:c", "path:a/b:c"],
   [".", "path:**"],
+  ["sub/..", "path:**"],
+  ["", ""],
 ])("%s is %s (R29, R64)", (given, meant) => {
   expect(scopeGiven(given, folder())).toBe(meant);
 });

@@ -9,6 +9,8 @@ import { shown } from "./shown-text.js";
  * after symlinks are resolved (R64). Outside a worktree the working directory stands for the root.
  */
 export function scopeGiven(text: string, cwd: string): string {
+  // An unset "$FILE" names nothing; resolved it would be the working directory, and mean all of it. Refused as invalid_scope.
+  if (text === "") return text;
   const colon = text.indexOf(":");
   if (colon > 0 && !text.slice(0, colon).includes("/") && looksLikeKind(text, colon)) return text;
   const root = placeOf(cwd).worktree ?? realpathSync(cwd);

@@ -11,13 +11,16 @@ export interface Column {
   readonly paint?: (text: string, row: Row, screen: Screen) => string;
   /** Gives way when the terminal is too narrow for all. */
   readonly flexible?: true;
+  /** Left out where no row says anything in it. */
+  readonly ifSaid?: true;
 }
 
 const GAP = "  ";
 const LEAST_COLUMNS = 12;
 
 /** Lines of an aligned table, one per row, with its heading. */
-export function tableLines(columns: readonly Column[], rows: readonly Row[], screen: Screen): string[] {
+export function tableLines(all: readonly Column[], rows: readonly Row[], screen: Screen): string[] {
+  const columns = all.filter(({ ifSaid, text }) => !ifSaid || rows.some((row) => text(row, screen) !== ""));
   const cells = rows.map((row) => columns.map((column) => shown(column.text(row, screen))));
   const widths = columns.map((column, at) =>
     Math.max(columnsOf(column.title), ...cells.map((row) => columnsOf(row[at] ?? ""))),

@@ -102,7 +102,8 @@ class Crew {
         const [old, now] = [lost, item.record].map((held) => `lease ${held.lease_id} (fence ${held.fence})`);
         this.#say(item, `${old} ended by the clock; claimed again: ${now}, the command goes on`);
       },
-      session: { client: "dibs-work", host, cwd: process.cwd(), worktree, branch },
+      // A dibs run inside the command is kept out by others, not by the task it is for.
+      session: { client: "dibs-work", host, cwd: process.cwd(), worktree, branch, share_with_children: true },
     });
     for await (const item of items) {
       await this.#do(item);

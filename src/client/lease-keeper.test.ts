@@ -51,6 +51,15 @@ describe("a kept lease", () => {
     expect(keeper.signal.aborted).toBe(false);
   });
 
+  test("is renewed every 10 s however long it is, so that a takeover or a cancel request is known by then", async () => {
+    const long = held({ lease_remaining_ms: 3_600_000 });
+    const { clock, keeper, sent } = keeperOf(async (nth) => (nth < 3 ? long : Promise.reject(lost())));
+    await keeper.start(clock.nowMs(), long);
+    await clock.advance(30_000);
+    expect(sent).toEqual([10_000, 20_000, 30_000]);
+    expect(keeper.signal.reason).toMatchObject({ reason: "lease_lost" });
+  });
+
   test("is believed held from before the request was sent, not from when the answer came", async () => {
     const { clock, keeper, startMs } = keeperOf(() => Promise.reject(unreachable()));
     await clock.advance(5_000);

@@ -41,6 +41,11 @@ interface KeeperOptions {
   readonly reclaim?: ((loss: unknown, signal: AbortSignal) => Promise<HeldLease>) | undefined;
 }
 
+/**
+ * No heartbeat comes later than this after the last, however long the lease: a takeover, a cancel request or a coordinator's
+ * grant to another is learnt by a heartbeat alone, and at a third of five minutes two worked on the same thing for 100 s.
+ */
+const BEAT_AT_LEAST_EVERY_MS = 10_000;
 /** A timer later than this was not late by load: the process, or the machine, stood still. */
 const STOOD_STILL_MS = 1_000;
 /** What runs goes on so long without a lease while one is asked for; after a sleep a network needs some seconds. */
@@ -86,7 +91,7 @@ export class LeaseKeeper {
   async start(sentAtMs: number, held: HeldLease): Promise<boolean> {
     const { clock } = this.#options;
     const remainingMs = held.lease_remaining_ms ?? 0;
-    this.#beatEveryMs = remainingMs / 3;
+    this.#beatEveryMs = beatEveryMs(remainingMs);
     const giveUpMs = clock.nowMs() + remainingMs;
     if (clock.nowMs() < sentAtMs + this.#beatEveryMs) {
       this.#beaten(this.#grant, sentAtMs, held);
@@ -164,7 +169,7 @@ export class LeaseKeeper {
     if (this.#end.signal.aborted) return;
     const { clock, marginMs } = this.#options;
     const remainingMs = held.lease_remaining_ms ?? 0;
-    this.#beatEveryMs = remainingMs / 3;
+    this.#beatEveryMs = beatEveryMs(remainingMs);
     // A lease's end never moves back, so the later of two lower bounds is the better one.
     this.#deadlineMs = Math.max(this.#deadlineMs, sentAtMs + remainingMs - marginMs(remainingMs));
     clock.clearTimer(this.#deadlineTimer);
@@ -253,6 +258,10 @@ export class LeaseKeeper {
   #lose(error: unknown): void {
     if (!this.#end.signal.aborted) this.stop(new WorkStopped("lease_lost", { cause: error }));
   }
+}
+
+function beatEveryMs(remainingMs: number): number {
+  return Math.min(remainingMs / 3, BEAT_AT_LEAST_EVERY_MS);
 }
 
 /** The server's word that the lease is over; anything else proves nothing. */

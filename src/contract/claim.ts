@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { claimRow } from "./claim-row.js";
-import { cursor, id, limit, projectId, text } from "./fields.js";
+import { cursor, id, limit, projectId, text, whole } from "./fields.js";
 import { defineOperation } from "./operation.js";
 import { historyEntry } from "./task-records.js";
 
@@ -8,11 +8,19 @@ const claimFilters = z.strictObject({
   agent_id: id("the holder").optional(),
   session_id: id("the holding session").optional(),
   project_id: projectId.optional(),
-  scope: z.string().max(4096).optional().describe("What lies at or under this scope."),
+  scope: z
+    .string()
+    .max(4096)
+    .optional()
+    .describe("What lies at or under this scope; of a kind that projects share, whatever project it was claimed from."),
+  overlapping: z.boolean().optional().describe("true: also what covers the scope, or overlaps it as a pattern."),
   kind: text(32).optional().describe("`task`, or a scope's kind, as `path`."),
   limit,
   cursor: cursor.optional(),
 });
+
+/** Who asks for a count means all; a hundred thousand rows in one answer are still too many. */
+const COUNTED_DEFAULT = 1000;
 
 export const claimOperations = {
   list_claims: defineOperation({
@@ -29,14 +37,18 @@ export const claimOperations = {
   }),
   count_claims: defineOperation({
     name: "count_claims",
-    summary: "The claims table in the older form `{claims, count}`.",
+    summary: "The claims table in the older form `{claims, count}`: `count` is how many rows this answer has.",
     method: "GET",
     path: "/v1/coordination/claims",
-    input: () => claimFilters,
+    input: () =>
+      claimFilters.extend({
+        limit: whole(1, COUNTED_DEFAULT).default(COUNTED_DEFAULT).describe(`Rows a page, 1..${COUNTED_DEFAULT}.`),
+      }),
     output: () => z.object({ claims: z.array(claimRow), count: z.number() }),
     errors: ["not_found", "invalid_cursor", "invalid_scope"],
     role: "worker",
     effect: "read",
+    paged: true,
   }),
   list_events: defineOperation({
     name: "list_events",

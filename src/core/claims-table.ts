@@ -1,15 +1,16 @@
 import type { z } from "zod";
 import type { ClaimRow } from "../contract/claim-row.js";
 import type { Operations } from "../contract/operations.js";
+import type { Scope } from "../contract/scope.js";
 import { RESERVED_KIND } from "../contract/scope-kind.js";
 import type { Context, Handler } from "./context.js";
 import { cursorAfter, pageOf } from "./cursor.js";
 import { requireNamed } from "./named.js";
 import { projectOf } from "./projects.js";
 import { indexKey, isPattern, subtreeRange } from "./scope-keys.js";
-import { namespaceOf, scopeOf } from "./scope-names.js";
+import { namespaceOf, nearTo, scopeOf } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
-import type { ScopeClaimRow, ScopeFilter } from "./scope-rows.js";
+import type { Near, ScopeClaimRow, ScopeFilter } from "./scope-rows.js";
 import { scopeClaimView } from "./scope-view.js";
 import { claimView } from "./task-view.js";
 import type { Page } from "./verbs.js";
@@ -29,8 +30,9 @@ export const list_claims: Handler<Input> = async (context, input) => {
 };
 
 export const count_claims: Handler<Input> = async (context, input) => {
-  const claims = (await placed(context, input, pageOf("claims", input))).map(({ claim }) => claim);
-  return { body: { claims, count: claims.length } };
+  const { body, ...next } = await list_claims(context, input);
+  const claims = body as ClaimRow[];
+  return { body: { claims, count: claims.length }, ...next };
 };
 
 async function placed(context: Context, input: Input, page: Page): Promise<Placed[]> {
@@ -53,24 +55,35 @@ async function placed(context: Context, input: Input, page: Page): Promise<Place
   return [...rows, ...(await placedNames(context, input, narrowed, left))];
 }
 
-/** What is held of names; with a scope what lies at or under it, which for a pattern is all that it may cover. */
+/**
+ * What is held of names; with a scope what lies at or under it, which for a pattern is all that it may cover, or what
+ * overlaps it. Where it is of a kind that projects share, the project says whose names are meant and narrows nothing: what is
+ * held from another is in the way just so.
+ */
 async function placedNames(context: Context, input: Input, narrowed: ScopeFilter, page: Page): Promise<Placed[]> {
-  const filter: ScopeFilter = { ...narrowed, ...(input.kind === undefined ? {} : { kind: input.kind }) };
-  const scope =
-    input.scope === undefined ? undefined : scopeOf(context, input.scope, await projectOf(context, input.project_id));
-  const under = scope && {
-    namespace: namespaceOf(context, scope, await projectOf(context, input.project_id)),
-    ...subtreeRange(indexKey(scope.key)),
+  const { projectId: _project, ...elsewhere } = narrowed;
+  const project = await projectOf(context, input.project_id);
+  const scope = input.scope === undefined ? undefined : scopeOf(context, input.scope, project);
+  const filter: ScopeFilter = {
+    ...(scope?.kind.reach === "workspace" ? elsewhere : narrowed),
+    ...(input.kind === undefined ? {} : { kind: input.kind }),
+    ...(scope && { near: { namespace: namespaceOf(context, scope, project), ...whereOf(scope, input.overlapping) } }),
   };
-  const meant = (row: ScopeClaimRow) => !scope || !isPattern(scope.key) || overlap(row.key, scope.key);
+  const meant = ({ key }: ScopeClaimRow) => {
+    if (!scope) return true;
+    return input.overlapping || isPattern(scope.key) ? overlap(key, scope.key) : true;
+  };
   const found: ScopeClaimRow[] = [];
   // Of what stands under a pattern's literal beginning not everything is meant: read on until the page is full.
   for (let next = page; found.length < page.limit; ) {
-    const names = under ? { ...filter, under } : filter;
-    const rows = await context.tx.scopes.list(context.workspaceId, names, context.nowMs, next);
+    const rows = await context.tx.scopes.list(context.workspaceId, filter, context.nowMs, next);
     found.push(...rows.filter(meant));
     if (rows.length < next.limit) break;
     next = { limit: page.limit, after: [rows.at(-1)?.seq ?? 0] };
   }
   return found.slice(0, page.limit).map((row) => ({ at: [1, row.seq], claim: scopeClaimView(row, context.nowMs) }));
+}
+
+function whereOf(scope: Scope, overlapping: boolean | undefined): Near {
+  return overlapping ? nearTo(scope) : { at: [], ...subtreeRange(indexKey(scope.key)) };
 }

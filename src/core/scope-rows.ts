@@ -96,8 +96,8 @@ export interface ScopeFilter {
   readonly sessionId?: string;
   readonly projectId?: string;
   readonly kind?: string;
-  /** At or under a name: the range of its subtree, in a namespace. */
-  readonly under?: { readonly namespace: string; readonly from: string; readonly below: string };
+  /** What stands at these places of the index, in a namespace. */
+  readonly near?: Near & { readonly namespace: string };
 }
 
 /** Reading what is held of names. */

@@ -1,3 +1,4 @@
+import { type Passing, passed, passedWords } from "./passed-over.js";
 import { type Row, VIEWS, type View, view } from "./views.js";
 import { count, plain, quote, seconds } from "./wording.js";
 
@@ -30,14 +31,13 @@ const cancelWords = (task: Row) =>
     ? ` It is asked to be cancelled${task.cancel_reason ? ` (${quote(task.cancel_reason)})` : ""}: stop, then release_task.`
     : "";
 
-export function showClaimed(
-  body: { readonly task?: Row | null; readonly unlanded?: readonly Row[] },
-  look: Look,
-): Shown {
+type Claimed = Passing & { readonly task?: Row | null; readonly unlanded?: readonly Row[] };
+
+export function showClaimed(body: Claimed, look: Look): Shown {
   const task = body.task ?? null;
   if (task === null) {
-    const says = "Nothing to claim now. wait_seconds waits for work; list_tasks shows what there is.";
-    return { data: { task: null }, says };
+    const says = `Nothing to claim now. wait_seconds waits for work; list_tasks shows what there is.${passedWords(body)}`;
+    return { data: { task: null, ...passed(body, look) }, says };
   }
   const next = "heartbeat_task before it ends, complete_task when done.";
   const { unlanded = [] } = body;

@@ -27,6 +27,29 @@ describe("what an answer costs", () => {
     expect((await use("list_tasks", { limit: 25 })).data.tasks).toHaveLength(25);
   });
 
+  test("a claim that finds only what is taken says how much, and whose the first are, in under 300 tokens", async () => {
+    const { use } = await connect();
+    const theirs = await connect(MODERN, rival);
+    const scope = `path:${"s".repeat(200)}`;
+    await theirs.use("claim_scopes", { scopes: [scope], intent: "i".repeat(400) });
+    for (let index = 0; index < 5; index += 1) await newTask(`${index} ${"t".repeat(900)}`, { scopes: [scope] });
+    const nothing = await use("claim_task");
+    expect(nothing.data).toMatchObject({ task: null, skipped_count: 5, skipped: [{ agent_name: "rival" }, {}, {}] });
+    expect(nothing.text).toMatch(/Passed over 5 tasks .*by rival, \d+ s left.* and 2 more/);
+    expect(nothing.tokens).toBeLessThanOrEqual(300);
+  });
+
+  test("who holds what names the claim that request_yield takes, and whether others may share it", async () => {
+    const { use } = await connect();
+    const theirs = await connect(MODERN, rival);
+    await theirs.use("claim_scopes", { scopes: ["path:src/auth"], mode: "shared", intent: "read it" });
+    const [row] = (await use("who_holds", { scope: "path:src/auth/a.ts" })).data.claims;
+    expect(row).toMatchObject({ scope: "path:src/auth", mode: "shared", agent_name: "rival" });
+    const refused = await use("claim_scopes", { scopes: ["path:src"], intent: "move it" });
+    expect(refused.data.conflicts[0].holder.id).toBe(row.id);
+    expect((await use("request_yield", { claim_id: row.id, reason: "a short fix" })).isError).toBeFalsy();
+  });
+
   test("a short task is claimed with all its texts whole", async () => {
     await newTask("Fix the login", { description: "The form drops the last letter.", context: { page: "/login" } });
     const { data } = await (await connect()).use("claim_task");

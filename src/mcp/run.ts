@@ -97,7 +97,7 @@ function inputOf(front: Front, args: View): Record<string, unknown> {
   for (const [name, value] of Object.entries(args)) {
     if (Object.hasOwn(offered, name)) input.push([front.names?.[name] ?? name, value]);
   }
-  return Object.fromEntries(input);
+  return { ...Object.fromEntries(input), ...front.means };
 }
 
 /** Fills in what the caller left to us: which session is its own, and the lease it was given here. */

@@ -26,7 +26,8 @@ export function offeredBy(front: Front): Fields {
     const ours = toolName.get(name) ?? name;
     // What is named by its id is of the project it is of.
     const known = ours === "session_id" || (name === "project_id" && front.operation.path.includes(":"));
-    if (!known && !front.without?.includes(name)) offered.push([ours, schema]);
+    const left = front.without?.includes(name) || Object.hasOwn(front.means ?? {}, name);
+    if (!known && !left) offered.push([ours, schema]);
   }
   return Object.fromEntries(offered);
 }

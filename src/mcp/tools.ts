@@ -17,6 +17,8 @@ export interface Front {
   readonly names?: Readonly<Record<string, string>>;
   /** Fields of the operation that the tool leaves out. */
   readonly without?: readonly string[];
+  /** Fields that the tool always fills in like this, and doesn't offer. */
+  readonly means?: Readonly<Record<string, unknown>>;
   /** Asked with the same input; its answer is shown beside. */
   readonly beside?: Operation;
   /** Asked for one record in full: nothing is cut. */
@@ -216,13 +218,14 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: "who_holds",
-    description: "Who holds what now, since when and until when; at or under a scope, if one is named.",
+    description: "Who holds what now, since when and until when; what overlaps a scope, if one is named.",
     reads: true,
     fronts: [
       {
         operation: operations.list_claims,
         ...always,
         names: { holder_session_id: "session_id" },
+        means: { overlapping: true },
         show: answers.showClaims,
       },
     ],

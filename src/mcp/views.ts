@@ -70,7 +70,9 @@ export const VIEWS = {
   created: ["id", "content"],
   /** A row of what is held; also the holder inside a refusal. */
   claim: [
+    "id",
     "scope",
+    "mode",
     "task_id",
     "intent",
     "agent_id",

@@ -227,37 +227,3 @@ describe("the end of a session or an agent (R9, R10, R48)", () => {
     expect(past).toMatchObject({ agent_name: "ann", ended_how: "revoked" });
   });
 });
-
-describe("looking (R53)", () => {
-  test("the table of claims is narrowed by what lies at or under a scope, and goes on from tasks to names", async () => {
-    const { id } = await fresh.task({ content: "a task" });
-    await fresh.claim(id, ann);
-    await claim(ann, ["path:src", "path:src/a", "path:docs", "port:1"]);
-    const scopes = async (input: object) => (await fresh.ask("list_claims", input, ben)).map(({ scope }) => scope);
-    expect(await scopes({ scope: "path:src" })).toEqual(["path:src", "path:src/a"]);
-    expect(await scopes({ scope: "path:**" })).toEqual(["path:src", "path:src/a", "path:docs"]);
-    expect(await scopes({ scope: "path:src/*" })).toEqual(["path:src", "path:src/a"]);
-    expect(await scopes({ kind: "port" })).toEqual(["port:1"]);
-    expect(await scopes({ kind: "task" })).toEqual([`task:${id}`]);
-    expect((await fresh.refusal("list_claims", { scope: "path:a//b" }, ben)).code).toBe("invalid_scope");
-    const first = await fresh.answer("list_claims", { limit: 2 }, ben);
-    const rest = await fresh.ask("list_claims", { limit: 9, cursor: first.nextCursor }, ben);
-    expect([...first.body, ...rest].map(({ scope }) => scope)).toEqual(await scopes({}));
-  });
-
-  test("the history of a name says who held what overlaps it, newest first, by pages", async () => {
-    for (const as of [ann, ben, ann]) {
-      await claim(as, ["path:src/a"]);
-      await release(as, { all: true });
-      fresh.time.pass(1_000);
-    }
-    await claim(ben, ["path:src"]);
-    const first = await fresh.answer("list_scope_history", { scope: "path:src/a/b", limit: 2 }, ann);
-    expect(first.body).toMatchObject([
-      { scope: "path:src", agent_name: "ben", ended_at: null, ended_how: null },
-      { scope: "path:src/a", agent_name: "ann", ended_how: "released" },
-    ]);
-    const rest = await fresh.ask("list_scope_history", { scope: "path:src/a/b", cursor: first.nextCursor }, ann);
-    expect(rest.map(({ agent_name }) => agent_name)).toEqual(["ben", "ann"]);
-  });
-});

@@ -32,18 +32,7 @@ export function scopeVerbs(db: Db): ScopeVerbs {
     if (db.locks) await db.all(`SELECT c.seq FROM scope_claims c WHERE ${where} ORDER BY c.seq FOR UPDATE`, ...params);
     return all(where, ...params);
   };
-  const one = (namespace: string, { at, from, below }: Near) =>
-    all(
-      `c.seq IN (SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.ended_at IS NULL
-           AND q.index_key IN (${textsOf})
-         UNION SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.ended_at IS NULL
-           AND q.index_key >= ? AND q.index_key < ?)`,
-      namespace,
-      JSON.stringify(at),
-      namespace,
-      from,
-      below,
-    );
+  const one = (namespace: string, near: Near) => all(nearOf(db), ...nearParams(namespace, near));
   const any = `c.seq IN (${nearAnyOf(db.dialect, "seq", "scope_claims", "AND q.ended_at IS NULL")})`;
   return {
     alone(workspaceId) {
@@ -78,6 +67,18 @@ export function scopeVerbs(db: Db): ScopeVerbs {
   };
 }
 
+/** A claim whose end nobody recorded, at one of some keys of the index or in a range of it. */
+function nearOf(db: Db): string {
+  return `c.seq IN (SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.ended_at IS NULL
+           AND q.index_key IN (${db.dialect.textsOf})
+         UNION SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.ended_at IS NULL
+           AND q.index_key >= ? AND q.index_key < ?)`;
+}
+
+function nearParams(namespace: string, { at, from, below }: Near): string[] {
+  return [namespace, JSON.stringify(at), namespace, from, below];
+}
+
 /** What is held now, as the claims table shows it. */
 function listing(db: Db): Pick<ScopeVerbs, "list"> {
   return {
@@ -89,10 +90,7 @@ function listing(db: Db): Pick<ScopeVerbs, "list"> {
         ["c.holder_session = ?", [filter.sessionId]],
         ["c.project_id = ?", [filter.projectId]],
         ["c.kind = ?", [filter.kind]],
-        [
-          "c.namespace = ? AND c.index_key >= ? AND c.index_key < ?",
-          [filter.under?.namespace, filter.under?.from, filter.under?.below],
-        ],
+        [nearOf(db), filter.near ? nearParams(filter.near.namespace, filter.near) : [undefined]],
       ];
       for (const [condition, values] of narrow) {
         if (values[0] === undefined) continue;

@@ -1,0 +1,58 @@
+import { mkdirSync } from "node:fs";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { CommandLine } from "./support/dibs-command.js";
+import { ScratchFolder } from "./support/scratch-folder.js";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let folder: ScratchFolder;
+let stores = 0;
+beforeAll(() => {
+  folder = new ScratchFolder();
+  mkdirSync(folder.file("repo/.git"), { recursive: true });
+});
+afterAll(() => folder.remove());
+
+/** Two agents on a store of the test's own, in the worktree. */
+function freshStore() {
+  const env = { DIBS_STORE: `sqlite:${folder.file(`store-${++stores}.db`)}`, NO_COLOR: "1" };
+  const ann = new CommandLine(folder.file("repo"), { ...env, DIBS_AGENT: "ann" });
+  return { ann, ben: ann.with({ DIBS_AGENT: "ben" }) };
+}
+
+test("a claim that finds only what is taken says how many it passed over, and whose the first are", async () => {
+  const { ann, ben } = freshStore();
+  await ann.json(["scope", "claim", "src", "--intent", "move the login"]);
+  for (const title of ["one", "two", "three", "four"]) await ann.json(["task", "add", title, "--scope", "src/a"]);
+  const ran = await ben.run(["task", "claim"]);
+  expect(ran).toMatchObject({ exit: 3, stdout: "" });
+  const [nothing, passed, first, , , more] = ran.stderr.split("\n");
+  expect([nothing, passed]).toEqual(["Nothing to claim.", "Passed over 4 tasks, which can't be had now:"]);
+  expect(first).toMatch(/^ {2}“one”: path:src is held by ann for “move the login” until .*\(in /);
+  expect(more).toBe("  and 1 more: dibs task list --ready");
+});
+
+test("what can be done about a refusal can be typed as it stands", async () => {
+  const { ann, ben } = freshStore();
+  await ann.json(["scope", "claim", "src", "--intent", "move the login"]);
+  const { stderr } = await ben.run(["scope", "claim", "src", "--intent", "mend it"]);
+  expect(stderr).toContain("the same command with --wait");
+  const [, id = ""] = /next: Ask ann to yield: dibs yield ask (\w+) --reason "…"\.$/m.exec(stderr) ?? [];
+  await ben.json(["yield", "ask", id, "--reason", "a short fix"]);
+  const told = await ann.run(["--json", "scope", "heartbeat", "--all"]);
+  const [, session = ""] = /dibs session show (\w+)/.exec(told.stderr) ?? [];
+  const shown = await ann.run(["session", "show", session]);
+  const [, asked = ""] = /dibs yield answer (\w+) yield/.exec(shown.stderr) ?? [];
+  await ann.json(["yield", "answer", asked, "yield"]);
+  expect(await ann.json(["who"])).toEqual([]);
+});
+
+test("names of several projects are listed with whose they are, those of one alone without", async () => {
+  const { ann } = freshStore();
+  await ann.json(["project", "add", "shop"]);
+  await ann.json(["scope", "claim", "src", "--intent", "x"]);
+  expect((await ann.run(["who"])).stdout).not.toContain("PROJECT");
+  await ann.json(["scope", "claim", "lib", "--intent", "x", "--project-id", "shop"]);
+  expect((await ann.run(["who"])).stdout).toMatch(/PROJECT.*\n.*path:src +default .*\n.*path:lib +shop /);
+  expect((await ann.run(["presence"])).stdout).toContain("path:src (default), path:lib (shop)");
+});

@@ -1,0 +1,94 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { CommandLine } from "./support/dibs-command.js";
+import { ScratchFolder } from "./support/scratch-folder.js";
+import { DIBS } from "./support/server-process.js";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let folder: ScratchFolder;
+let stores = 0;
+beforeAll(() => {
+  folder = new ScratchFolder();
+  mkdirSync(folder.file("repo/.git"), { recursive: true });
+});
+afterAll(() => folder.remove());
+
+/** Two agents on a store of the test's own, in the worktree. */
+async function freshStore() {
+  const env = { DIBS_STORE: `sqlite:${folder.file(`store-${++stores}.db`)}`, NO_COLOR: "1" };
+  const ann = new CommandLine(folder.file("repo"), { ...env, DIBS_AGENT: "ann" });
+  return { ann, ben: ann.with({ DIBS_AGENT: "ben" }) };
+}
+
+const NODE = `"${process.execPath}" "${DIBS}"`;
+const run = (scope: string, script: string, ...more: string[]) => [
+  ...["run", ...more, "--scope", scope, "--intent", "mend it", "--", "sh", "-c", script],
+];
+
+describe("dibs run in a session that is there (R33)", () => {
+  test.each([
+    ["--session", (ann: CommandLine, _id: string) => ann],
+    ["DIBS_SESSION", (ann: CommandLine, id: string) => ann.with({ DIBS_SESSION: id })],
+  ])("named by %s: it holds, counted with what it holds already, and goes on", async (how, inSession) => {
+    const { ann, ben } = await freshStore();
+    const { id } = await ann.json(["session", "open"]);
+    const within = ann.with({ DIBS_SESSION: id });
+    await within.json(["scope", "claim", "src", "--intent", "before"]);
+    const named = how === "--session" ? ["--session", id] : [];
+    for (const scope of ["src", "docs"]) {
+      const ran = await inSession(ann, id).run(run(scope, "echo $DIBS_SESSION; echo $DIBS_SCOPES", ...named));
+      expect(ran).toMatchObject({ exit: 0, stdout: `${id}\npath:${scope}\n` });
+    }
+    expect(await ben.json(["who"])).toMatchObject([{ scope: "path:src", session_id: id }]);
+    expect(await ben.json(["session", "show", id])).toMatchObject({ state: "open" });
+  });
+
+  test("that waited in vain it leaves the line, which the session's end would not do for it", async () => {
+    const { ann, ben } = await freshStore();
+    await ben.json(["scope", "claim", "src", "--intent", "first"]);
+    const { id } = await ann.json(["session", "open"]);
+    const ran = await ann.run(run("src", "echo never", "--session", id, "--wait", "1"));
+    expect(ran).toMatchObject({ exit: 4, stdout: "" });
+    expect(await ben.json(["wait", "list"])).toEqual([]);
+    const waiting = ann.start(run("src", "echo never", "--session", id, "--wait", "60"));
+    await waiting.until("stderr", /number 1 in line/);
+    waiting.signal("SIGINT");
+    expect(await waiting.finished).toMatchObject({ exit: 130, stdout: "" });
+    expect(await ben.json(["wait", "list"])).toEqual([]);
+  });
+});
+
+describe("dibs run inside another (R65)", () => {
+  test("is not kept out by what that one holds, and frees none of it", async () => {
+    const { ann, ben } = await freshStore();
+    const inner = (scope: string) => `${NODE} run --scope ${scope} --intent inner -- echo mine`;
+    const script = `${inner("src")} && ${inner("src/a")} && ${NODE} who src --json`;
+    const ran = await ann.run(run("src", script));
+    expect(ran.exit).toBe(0);
+    expect(ran.stdout).toMatch(/^mine\nmine\n\[/);
+    expect(JSON.parse(ran.stdout.split("\n")[2] ?? "")).toMatchObject([{ scope: "path:src", client: "dibs-run" }]);
+    expect(await ben.json(["session", "list"])).toEqual([]);
+  });
+
+  test("keeps out the others in it, as of make -j", async () => {
+    const { ann } = await freshStore();
+    const go = folder.file(`go-${stores}`);
+    const first = `${NODE} run --scope port:1 --intent one -- sh -c 'echo up >&2; until test -e ${go}; do sleep 0.05; done'`;
+    const running = ann.start(run("src", `${first} & wait`));
+    await running.until("stderr", /up/);
+    const [{ session_id: outer }] = await ann.json(["who", "src"]);
+    const second = await ann.with({ DIBS_SESSION: outer }).run(run("port:1", "echo never"));
+    writeFileSync(go, "");
+    expect(second).toMatchObject({ exit: 4, stdout: "" });
+    expect((await running.finished).exit).toBe(0);
+  });
+
+  test("or inside dibs work is not kept out by the scopes of the task", async () => {
+    const { ann } = await freshStore();
+    await ann.json(["task", "add", "mend it", "--scope", "path:src"]);
+    const script = `${NODE} run --scope src/a --intent inner -- echo mine`;
+    const worked = await ann.run(["work", "--drain", "--", "sh", "-c", script]);
+    expect(worked).toMatchObject({ exit: 0, stdout: expect.stringContaining("mine") });
+  });
+});
