@@ -9,7 +9,7 @@ const NOTICES = new Set(["lease.lost", "lease.expiring"]);
 
 function happened(type: string, data: EventRow["data"] = {}): EventRow {
   const actor = { agent_id: "a", agent_name: "ann", session_id: null };
-  return { id: "1", type, at: "2026-01-01T12:00:00.000Z", actor, project_id: null, task_id: null, data };
+  return { id: "1", type, at: "2026-01-01T12:00:00.000Z", actor, project_id: null, task_id: null, scope: null, data };
 }
 
 test("every event that core writes has words on the page", () => {
