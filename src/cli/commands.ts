@@ -161,7 +161,7 @@ export const commands: readonly CommandRow[] = [
     words: "task delete",
     operation: "delete_task",
     positionals: ["task_id"],
-    examples: [`dibs task delete ${ID}`, `dibs task delete ${ID} --force --reason "the plan was changed"`],
+    examples: [`dibs task delete ${ID}`, `dibs task delete ${ID} --force`],
   },
   ...dependencyCommands,
   {
@@ -214,12 +214,7 @@ export const commands: readonly CommandRow[] = [
     ...agent,
     examples: [`dibs agent update ${ID} --role coordinator`],
   },
-  {
-    words: "agent delete",
-    operation: "delete_agent",
-    ...agent,
-    examples: [`dibs agent delete ${ID}`, `dibs agent delete ${ID} --force --reason "its machine is gone"`],
-  },
+  { words: "agent delete", operation: "delete_agent", ...agent, examples: [`dibs agent delete ${ID} --force`] },
   {
     words: "agent rotate",
     operation: "rotate_agent_key",

@@ -1,7 +1,7 @@
 import { inLine } from "./line-shown.js";
 import { NAMES, once, spaceOf, type Wanted } from "./names.js";
 import { type ClaimSnapshot, claimSnapshot } from "./names-shown.js";
-import type { Claim, Item } from "./scopes.js";
+import type { Chosen, Claim, Item } from "./scopes.js";
 import { same, snapshot } from "./shown.js";
 import { type CallKind, given, one, type Subject } from "./subjects.js";
 
@@ -47,11 +47,6 @@ function ownNames({ args, who, scene: { rules } }: Subject): Meant | undefined {
 
 const namesGiven = (wanted: readonly Wanted[]) => wanted.map(({ name, mode }) => ({ scope: name.text, mode }));
 
-interface Chosen {
-  readonly all?: true;
-  readonly wanted?: Wanted[];
-  readonly claims?: Claim[];
-}
 const chosen = new WeakMap<Subject, Chosen>();
 
 /** What a call means of the claims there are when it is made: by their ids, by names, or all. */
@@ -64,9 +59,10 @@ function chosenBy(s: Subject): Chosen {
 function choose(s: Subject): Chosen {
   const { rules } = s.scene;
   const known = rules.claims.filter(({ id }) => id !== null);
-  if (s.args.all) return { all: true };
+  const project = projectBy(s);
+  if (s.args.all) return { all: true, project };
   if (!s.args.claims || known.length === 0) return { wanted: wantedBy(s) };
-  return { claims: s.args.claims.map((nth) => known[nth % known.length] as Claim) };
+  return { claims: s.args.claims.map((nth) => known[nth % known.length] as Claim), project };
 }
 
 function chosenInput(s: Subject): Record<string, unknown> {

@@ -51,6 +51,8 @@ export interface Chosen {
   readonly all?: true;
   readonly wanted?: readonly Wanted[];
   readonly claims?: readonly Claim[];
+  /** Only what is of it. */
+  readonly project?: string | undefined;
 }
 
 /** What became of one of them. */
@@ -245,11 +247,12 @@ export class Scopes extends Rules {
   }
 
   /** `renewed` stands for those that live. */
-  private chosen(who: Who, { all, wanted, claims }: Chosen): Item[] {
+  private chosen(who: Who, { all, wanted, claims, project }: Chosen): Item[] {
     const session = this.sessionOf(who);
     const living = this.claims.filter((claim) => claim.session === session && !claim.task && this.lives(claim));
     const held = (claim: Claim): Item => ({ claim, name: claim.name, outcome: "renewed", reason: null });
-    if (all) return living.map(held);
+    const isMeant = (claim: Claim) => project === undefined || claim.project === project;
+    if (all) return living.filter(isMeant).map(held);
     if (wanted) {
       return wanted.map((each) => {
         const own = living.find((claim) => isSameName(claim, each));
@@ -261,7 +264,8 @@ export class Scopes extends Rules {
       });
     }
     return [...new Set(claims)].map((claim) => {
-      if (claim.session !== session) return { claim, name: null, outcome: "lost", reason: "never_held" };
+      if (claim.session !== session || !isMeant(claim))
+        return { claim, name: null, outcome: "lost", reason: "never_held" };
       return this.lives(claim) ? held(claim) : { claim, name: claim.name, outcome: "lost", reason: claim.ended };
     });
   }
