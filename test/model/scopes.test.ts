@@ -36,6 +36,11 @@ const REACHED: Readonly<Record<string, number>> = {
   "a ticket ended: cancelled": 10,
   "a ticket ended: session_ended": 25,
   overruled: 3,
+  frozen: 80,
+  "asked to yield": 50,
+  "answered: yield": 6,
+  "answered: narrow": 4,
+  "a name was handed over": 9,
 };
 /** So few may be chance. */
 const CHANCE = 5;
