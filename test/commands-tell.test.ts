@@ -37,6 +37,7 @@ test("what can be done about a refusal can be typed as it stands", async () => {
   await ann.json(["scope", "claim", "src", "--intent", "move the login"]);
   const { stderr } = await ben.run(["scope", "claim", "src", "--intent", "mend it"]);
   expect(stderr).toContain("the same command with --wait");
+  expect((await ben.run(["events"])).stdout).toMatch(/scope\.refused .* scopes=path:src holders=path:src \(ann\)/);
   const [, id = ""] = /next: Ask ann to yield: dibs yield ask (\w+) --reason "…"\.$/m.exec(stderr) ?? [];
   await ben.json(["yield", "ask", id, "--reason", "a short fix"]);
   const told = await ann.run(["--json", "scope", "heartbeat", "--all"]);

@@ -60,9 +60,15 @@ const whatElse: Column = {
   text: (row) =>
     Object.entries(row.data as Row)
       .filter(([name]) => !name.endsWith("_id"))
-      .map(([name, value]) => `${name}=${textOf(value)}`)
+      .map(([name, value]) => `${name}=${scopesIn(value) ?? textOf(value)}`)
       .join(" "),
 };
+
+/** A list of scopes, with whose they are. */
+function scopesIn(value: unknown): string | undefined {
+  if (!Array.isArray(value) || !value.every((each) => typeof each?.scope === "string")) return undefined;
+  return value.map(({ scope, agent_name }) => (agent_name ? `${scope} (${agent_name})` : scope)).join(",");
+}
 
 const countOf = (progress: unknown, name: string) => Number((progress as Row)[name]);
 

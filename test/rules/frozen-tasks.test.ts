@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { ON_SQLITE } from "../support/any-store.js";
 import { type Actor, FreshStore, type Input } from "../support/fresh-store.js";
 
 let fresh: FreshStore;
@@ -121,14 +122,14 @@ describe("a task that is frozen", () => {
     ["a scope", { scope: "path:src" }],
     ["a project", { project: true, project_id: "web" }],
   ])(
-    "stands in nobody's way: 10,000 of them, by %s, in front of the one that is free",
+    "stands in nobody's way: thousands of them, by %s, in front of the one that is free",
     {
       timeout: 120_000,
     },
     async (_what, on) => {
       await fresh.ask("create_project", { key: "web" }, cleo);
       await place({ ...on, allow_agent_ids: [cleo.id] });
-      for (let part = 0; part < 10; part += 1) {
+      for (let part = 0; part < (ON_SQLITE ? 10 : 3); part += 1) {
         const tasks = Array.from({ length: 1_000 }, (_, nth) => ({
           content: "frozen",
           priority: 4,

@@ -50,10 +50,15 @@ export class PostgresDatabase implements AnyStore {
     return (await this.rows<{ name: string }>(named)).map(({ name }) => name);
   }
 
+  async contents(without: ReadonlySet<string> = new Set()): ReturnType<AnyStore["contents"]> {
+    const contents: Awaited<ReturnType<AnyStore["contents"]>> = {};
+    for (const table of await this.tables())
+      if (!without.has(table)) contents[table] = await this.rows(`SELECT * FROM ${table}`);
+    return contents;
+  }
+
   async everything(): Promise<string> {
-    const rows = [];
-    for (const table of await this.tables()) rows.push(...(await this.rows(`SELECT * FROM ${table}`)));
-    return JSON.stringify(rows);
+    return JSON.stringify(await this.contents());
   }
 
   async broken(): Promise<string[]> {
