@@ -1,24 +1,9 @@
-import { mkdirSync } from "node:fs";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { CommandLine } from "./support/dibs-command.js";
-import { ScratchFolder } from "./support/scratch-folder.js";
+import { expect, test, vi } from "vitest";
+import { worktreeScene } from "./support/worktree-scene.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-let folder: ScratchFolder;
-let stores = 0;
-beforeAll(() => {
-  folder = new ScratchFolder();
-  mkdirSync(folder.file("repo/.git"), { recursive: true });
-});
-afterAll(() => folder.remove());
-
-/** Two agents on a store of the test's own, in the worktree. */
-function freshStore() {
-  const env = { DIBS_STORE: `sqlite:${folder.file(`store-${++stores}.db`)}`, NO_COLOR: "1" };
-  const ann = new CommandLine(folder.file("repo"), { ...env, DIBS_AGENT: "ann" });
-  return { ann, ben: ann.with({ DIBS_AGENT: "ben" }) };
-}
+const freshStore = worktreeScene();
 
 test("a claim that finds only what is taken says how many it passed over, and whose the first are", async () => {
   const { ann, ben } = freshStore();

@@ -1,25 +1,13 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { CommandLine } from "./support/dibs-command.js";
-import { ScratchFolder } from "./support/scratch-folder.js";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import type { CommandLine } from "./support/dibs-command.js";
 import { DIBS } from "./support/server-process.js";
+import { worktreeScene } from "./support/worktree-scene.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-let folder: ScratchFolder;
-let stores = 0;
-beforeAll(() => {
-  folder = new ScratchFolder();
-  mkdirSync(folder.file("repo/.git"), { recursive: true });
-});
-afterAll(() => folder.remove());
-
-/** Two agents on a store of the test's own, in the worktree. */
-async function freshStore() {
-  const env = { DIBS_STORE: `sqlite:${folder.file(`store-${++stores}.db`)}`, NO_COLOR: "1" };
-  const ann = new CommandLine(folder.file("repo"), { ...env, DIBS_AGENT: "ann" });
-  return { ann, ben: ann.with({ DIBS_AGENT: "ben" }) };
-}
+const freshStore = worktreeScene();
 
 const NODE = `"${process.execPath}" "${DIBS}"`;
 const run = (scope: string, script: string, ...more: string[]) => [
@@ -31,7 +19,7 @@ describe("dibs run in a session that is there (R33)", () => {
     ["--session", (ann: CommandLine, _id: string) => ann],
     ["DIBS_SESSION", (ann: CommandLine, id: string) => ann.with({ DIBS_SESSION: id })],
   ])("named by %s: it holds, counted with what it holds already, and goes on", async (how, inSession) => {
-    const { ann, ben } = await freshStore();
+    const { ann, ben } = freshStore();
     const { id } = await ann.json(["session", "open"]);
     const within = ann.with({ DIBS_SESSION: id });
     await within.json(["scope", "claim", "src", "--intent", "before"]);
@@ -45,7 +33,7 @@ describe("dibs run in a session that is there (R33)", () => {
   });
 
   test("that waited in vain it leaves the line, which the session's end would not do for it", async () => {
-    const { ann, ben } = await freshStore();
+    const { ann, ben } = freshStore();
     await ben.json(["scope", "claim", "src", "--intent", "first"]);
     const { id } = await ann.json(["session", "open"]);
     const ran = await ann.run(run("src", "echo never", "--session", id, "--wait", "1"));
@@ -61,7 +49,7 @@ describe("dibs run in a session that is there (R33)", () => {
 
 describe("dibs run inside another (R65)", () => {
   test("is not kept out by what that one holds, and frees none of it", async () => {
-    const { ann, ben } = await freshStore();
+    const { ann, ben } = freshStore();
     const inner = (scope: string) => `${NODE} run --scope ${scope} --intent inner -- echo mine`;
     const script = `${inner("src")} && ${inner("src/a")} && ${NODE} who src --json`;
     const ran = await ann.run(run("src", script));
@@ -72,8 +60,8 @@ describe("dibs run inside another (R65)", () => {
   });
 
   test("keeps out the others in it, as of make -j", async () => {
-    const { ann } = await freshStore();
-    const go = folder.file(`go-${stores}`);
+    const { ann } = freshStore();
+    const go = join(ann.cwd, "go");
     const first = `${NODE} run --scope port:1 --intent one -- sh -c 'echo up >&2; until test -e ${go}; do sleep 0.05; done'`;
     const running = ann.start(run("src", `${first} & wait`));
     await running.until("stderr", /up/);
@@ -85,7 +73,7 @@ describe("dibs run inside another (R65)", () => {
   });
 
   test("or inside dibs work is not kept out by the scopes of the task", async () => {
-    const { ann } = await freshStore();
+    const { ann } = freshStore();
     await ann.json(["task", "add", "mend it", "--scope", "path:src"]);
     const script = `${NODE} run --scope src/a --intent inner -- echo mine`;
     const worked = await ann.run(["work", "--drain", "--", "sh", "-c", script]);

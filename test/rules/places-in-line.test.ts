@@ -1,27 +1,13 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { type Actor, FreshStore, type Input } from "../support/fresh-store.js";
+import type { Actor, Input } from "../support/fresh-store.js";
+import { type PlacesScene, placesScene } from "../support/places-scene.js";
 
-let fresh: FreshStore;
-let ann: Actor;
-let ben: Actor;
-let cat: Actor;
+let { fresh, ann, ben, cat, places, claim, refused, isFree, release } = {} as PlacesScene;
 beforeEach(async () => {
-  fresh = await FreshStore.open();
-  ann = await fresh.worker("ann");
-  ben = await fresh.worker("ben");
-  cat = await fresh.worker("cat");
+  ({ fresh, ann, ben, cat, places, claim, refused, isFree, release } = await placesScene());
 });
 
 type Scopes = Input<"claim_scopes">["scopes"];
-const places = (capacity: number, scope = "slot:gpu") =>
-  fresh.ask("set_scope_capacity", { scope, capacity }, fresh.root);
-const claim = (as: Actor, scopes: Scopes = ["slot:gpu"], more: object = {}) =>
-  fresh.ask("claim_scopes", { scopes, intent: "train", ...more }, as);
-const refused = (as: Actor, scopes: Scopes = ["slot:gpu"], more: object = {}) =>
-  fresh.refusal("claim_scopes", { scopes, intent: "train", ...more }, as);
-const isFree = async (as: Actor, scope = "slot:gpu", more: object = {}) =>
-  (await fresh.ask("check_scope", { scope, ...more }, as)).free;
-const release = (as: Actor) => fresh.ask("release_scopes", { all: true }, as);
 
 describe("the line for a place (R35, R36)", () => {
   const wait = async (as: Actor, scopes: Scopes = ["slot:gpu"]) =>
