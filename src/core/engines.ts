@@ -7,6 +7,8 @@ import type { BatchResult, EngineCall } from "./outcome.js";
 import type { Store } from "./store.js";
 import { type Beat, tend } from "./tending.js";
 
+const STATISTICS_EVERY_BEATS = 5;
+
 /**
  * The engines of one store: as many as it takes transactions at once. Batches start in the order they came in, each on
  * the engine that was freed last: that one remembers most of who calls.
@@ -77,10 +79,14 @@ export class Engines {
   /** From now on does what is due also when nobody calls, as a server should; told of faults that nobody else is. */
   tend(onFault: (cause: string) => void, beat?: Beat): void {
     const housekeeping = new Housekeeping(this.store, randomUUID());
+    let beats = 0;
     const look = async () => {
-      if (!(await this.#onNext((engine) => engine.tend(housekeeping)))) return;
-      this.onChanged();
-      this.store.announce?.();
+      if (await this.#onNext((engine) => engine.tend(housekeeping))) {
+        this.onChanged();
+        this.store.announce?.();
+      }
+      if (beats % STATISTICS_EVERY_BEATS === 0) await this.store.renewStatistics?.();
+      beats += 1;
     };
     this.#stopTending = tend(look, onFault, beat);
   }

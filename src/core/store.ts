@@ -52,6 +52,8 @@ export interface Store {
   readonly watchEveryMs: number;
   /** Tells other nodes that something became claimable; what they miss of it they find by polling. */
   announce?(): void;
+  /** Puts right what it believes of the sizes of its tables, for stores that plan by it; servers ask every few seconds. */
+  renewStatistics?(): Promise<void>;
   close(): Awaitable<void>;
 }
 

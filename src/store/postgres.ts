@@ -218,6 +218,14 @@ class PostgresStore implements Store {
     return changed;
   }
 
+  async renewStatistics(): Promise<void> {
+    try {
+      await this.pool.renewStatistics();
+    } catch (fault) {
+      throw translatePostgresFault(fault, this.pool.where);
+    }
+  }
+
   announce(): void {
     this.pool.notify();
   }
