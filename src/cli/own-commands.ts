@@ -26,7 +26,7 @@ export function ownCommands(finish: Finish): OwnCommand[] {
 function workCommand(finish: Finish): OwnCommand {
   const command = new Command("work")
     .description(
-      "Take task after task and run a command for each: it gets the task as JSON on stdin and in DIBS_TASK_ID, DIBS_TASK_CONTENT, DIBS_LEASE_ID, DIBS_FENCE and DIBS_SESSION. Exit status 0 completes the task with the end of stdout as its result; any other fails it with a retry, which counts as an attempt; so does a task that requires a verdict when the command gave none (dibs task judge). The lease is kept meanwhile; when it is lost, or can't be known to be held, the command is stopped and the run ends with 5. Only when the clock ended the lease, as while the machine slept, and nobody has had the task since, it is claimed again and the command goes on; its DIBS_LEASE_ID, DIBS_FENCE and DIBS_SESSION are then the old ones. On Ctrl-C and on a cancel request the command is stopped and its task released.",
+      "Take task after task and run a command for each. It gets the task as JSON on stdin and in DIBS_TASK_ID, DIBS_TASK_CONTENT, DIBS_LEASE_ID, DIBS_FENCE and DIBS_SESSION. Exit status 0 completes the task with the end of stdout as its result; any other fails it with a retry, which counts as an attempt; so does a task that requires a verdict when the command gave none (dibs task judge). The lease is kept meanwhile; when it is lost, or can't be known to be held, the command is stopped and the run ends with 5. Only when the clock ended the lease, as while the machine slept, and nobody has had the task since, it is claimed again and the command goes on; its DIBS_LEASE_ID, DIBS_FENCE and DIBS_SESSION are then the old ones. On Ctrl-C and on a cancel request the command is stopped and its task released.",
     )
     .argument("<COMMAND...>", "the command and its arguments, best after --")
     .option("--label <text>", "Only tasks that carry all of these. (repeatable)", collect)
@@ -216,7 +216,7 @@ function exporting(finish: Finish): OwnCommand {
 function importing(finish: Finish): OwnCommand {
   const command = new Command("import")
     .description(
-      "With --from, --plan or another of its options: make another tool's backlog a plan; again, with what is new in it. Rows that can't be imported are told one by one, the rest comes in, and the exit status is 1. With none of them: fill a new store with what dibs export wrote, all or nothing, the same state, leases and keys included; the store it came from must not go on.",
+      "Make another tool's backlog a plan (--from, --plan), or fill a new store with what dibs export wrote (without any option). The same backlog again adds what is new in it. Rows that can't be imported are told one by one, the rest comes in, and the exit status is 1. A store is filled all or nothing, with the same state, leases and keys; the one it came from must not go on.",
     )
     .argument("<FILE>", "the file, or - for stdin")
     .addOption(

@@ -96,7 +96,8 @@ describe("a ladder of 1,000 diamonds, with more ways through it than atoms", () 
   });
 });
 
-test("a chain of 50,000 (20,000 on Postgres) is closed by nobody, and lets its end be moved", async () => {
+test("a chain of 50,000 is closed by nobody, and lets its end be moved", async () => {
+  // Putting as many rows there takes Postgres several times as long.
   const LENGTH = ON_SQLITE ? 50_000 : 20_000;
   const chain = Array.from({ length: LENGTH - 1 }, (_, at) => [at + 2, at + 1] as const);
   await graph(LENGTH + 2, [...chain, [LENGTH + 2, LENGTH + 1]]);
