@@ -4,7 +4,7 @@ import type { OperationName } from "../contract/operations.js";
 import { parseInput } from "./input.js";
 import { Lane, type RunBatch } from "./lane.js";
 import type { EngineCall, Outcome, Success } from "./outcome.js";
-import { WaitingCalls } from "./waiting.js";
+import { isEmpty, WaitingCalls } from "./waiting.js";
 
 export interface AppOptions {
   /** Runs batches that write. */
@@ -148,8 +148,7 @@ export class App {
     // Nobody who waits is overtaken by a newer call that would wait as well.
     if (this.#waiting.size > 0) return this.#waiting.wait({ ...waiting, empty: undefined });
     const outcome = await this.#writes.submit(call);
-    const empty = outcome.ok && outcome.emptyForMs !== undefined;
-    if (!empty || signal?.aborted) return outcome;
+    if (!isEmpty(outcome)) return outcome;
     return this.#waiting.wait({ ...waiting, empty: outcome });
   }
 

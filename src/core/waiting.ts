@@ -71,6 +71,7 @@ export class WaitingCalls {
    * nothing: no task, or its signal's reason.
    */
   wait({ call, signature, arrival, empty, waitMs, signal }: Waiting): Promise<Outcome> {
+    if (signal?.aborted) return goneEmpty(call, signal);
     return new Promise((resolve, reject) => {
       const finish = () => {
         clearTimeout(deadline);
@@ -87,7 +88,7 @@ export class WaitingCalls {
         over: false,
         settle: (outcome) => {
           finish();
-          resolve(outcome);
+          resolve(signal?.aborted && isEmpty(outcome) ? goneEmpty(call, signal) : outcome);
         },
         fail: (fault) => {
           finish();
@@ -97,9 +98,7 @@ export class WaitingCalls {
       // A look that is on its way may bring a grant, which then must be undone: its answer is waited for.
       const giveUp = () => {
         if (waiter.looking) waiter.over = true;
-        else if (call.name === "claim_next_task") waiter.settle(NOTHING);
-        // What only a look can say nobody knows without one.
-        else waiter.fail(signal?.reason);
+        else waiter.settle(EMPTY);
       };
       const deadline = setTimeout(() => this.#lastLook(waiter), this.#drained ? 0 : waitMs);
       signal?.addEventListener("abort", giveUp, { once: true });
@@ -168,8 +167,8 @@ export class WaitingCalls {
     waiter.looking = false;
     waiter.fresh = false;
     this.#round?.looked.add(waiter);
-    const empty = outcome.ok && outcome.emptyForMs !== undefined;
-    if (empty) {
+    const empty = isEmpty(outcome);
+    if (outcome.ok && empty) {
       this.#round?.empty.add(waiter.signature);
       this.#learn(waiter.signature, outcome.emptyForMs ?? null);
     }
@@ -217,5 +216,21 @@ export class WaitingCalls {
   }
 }
 
-/** For callers of claim_next_task that are not there any more. */
-const NOTHING: Outcome = { ok: true, status: 200, text: '{"task":null,"notices":[]}', notices: 0, nowMs: 0 };
+/** Whether a look found nothing to claim, and the call may go on waiting. */
+export function isEmpty(outcome: Outcome): boolean {
+  return outcome.ok && outcome.emptyForMs !== undefined;
+}
+
+const EMPTY: Outcome = {
+  ok: true,
+  status: 200,
+  text: '{"task":null,"notices":[]}',
+  notices: 0,
+  nowMs: 0,
+  emptyForMs: null,
+};
+
+/** What a call gets whose caller went away before there was anything for it: what only a look can say nobody knows. */
+function goneEmpty(call: EngineCall, signal: AbortSignal): Promise<Outcome> {
+  return call.name === "claim_next_task" ? Promise.resolve(EMPTY) : Promise.reject(signal.reason);
+}
