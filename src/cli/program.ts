@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import { commands, groups } from "./commands.js";
-import { termOf } from "./late-command.js";
-import { type Finish, globalOptions, operationCommand } from "./operation-command.js";
-import { ownCommands } from "./own-commands.js";
+import { commands, groups } from "./commands/commands.js";
+import { termOf } from "./commands/late-command.js";
+import { type Finish, globalOptions, operationCommand } from "./commands/operation-command.js";
+import { ownCommands } from "./commands/own-commands.js";
 
 const ABOUT = "Where AI coding agents call dibs: one shared queue of tasks with atomic, leased claims.";
 

@@ -1,7 +1,7 @@
 import { open } from "dibs";
 import { expect, onTestFinished, test } from "vitest";
-import { Engines } from "../../src/core/engines.js";
-import type { Beat } from "../../src/core/tending.js";
+import { Engines } from "../../src/core/engine/engines.js";
+import type { Beat } from "../../src/core/engine/tending.js";
 import { openStore } from "../../src/store/open.js";
 import { ON_SQLITE } from "../support/any-store.js";
 import { FreshStore } from "../support/fresh-store.js";

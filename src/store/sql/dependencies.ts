@@ -1,5 +1,5 @@
-import type { DependencyVerbs } from "../../core/dependency-verbs.js";
-import { type BlockerRow, type DependentRow, type LinkedRow, QUEUE, type TaskRow } from "../../core/rows.js";
+import type { DependencyVerbs } from "../../core/port/dependency-verbs.js";
+import { type BlockerRow, type DependentRow, type LinkedRow, QUEUE, type TaskRow } from "../../core/port/rows.js";
 import { after, type Db, done } from "./db.js";
 import { broken } from "./liveness.js";
 import { SELECT_TASK } from "./read-tasks.js";
