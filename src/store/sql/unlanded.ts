@@ -27,10 +27,12 @@ const UNLANDED = `SELECT u.*, ${STEWARD} FROM unlanded u JOIN agents a ON a.id =
 /** Kind of the advisory lock on a branch's row that may not be there yet; lower ones are the events' and others'. */
 const BRANCH_LOCK = 7;
 
+/** For what is read to be changed. */
+const lockingOf = ({ locks }: Db) => (locks ? "FOR UPDATE OF u" : "");
+
 export function unlandedVerbs(db: Db): UnlandedVerbs {
-  const { textsOf, numbersOf, lock } = db.dialect;
-  // What is read to be changed.
-  const locking = db.locks ? "FOR UPDATE OF u" : "";
+  const { textsOf, lock } = db.dialect;
+  const locking = lockingOf(db);
   let declared = false;
   return {
     get declared() {
@@ -67,6 +69,14 @@ export function unlandedVerbs(db: Db): UnlandedVerbs {
         from,
         below,
       ),
+    ...listing(db),
+    ...ending(db),
+  };
+}
+
+function listing(db: Db): Pick<UnlandedVerbs, "list"> {
+  const { numbersOf } = db.dialect;
+  return {
     list(workspaceId, { projectId, branch, agentId, offeredTo, seqs, ended, nowMs }, page) {
       const over = ended ? "(u.ended_at IS NOT NULL OR u.expires_at <= ?)" : "u.ended_at IS NULL AND u.expires_at > ?";
       const where = ["u.workspace_id = ?", "u.seq > ?", over];
@@ -89,6 +99,24 @@ export function unlandedVerbs(db: Db): UnlandedVerbs {
       const sql = `${UNLANDED} WHERE ${where.join(" AND ")} ORDER BY u.seq LIMIT ?`;
       return db.all<UnlandedRow>(sql, ...params, page.limit);
     },
+  };
+}
+
+/** Its end, and what may have to end. */
+function ending(db: Db): Pick<UnlandedVerbs, "end" | "due" | "live"> {
+  const locking = lockingOf(db);
+  return {
+    async end(seq, at, how) {
+      const over = "UPDATE unlanded SET ended_at = ?, ended_how = ?, offered_to = NULL WHERE seq = ?";
+      await db.run(over, at, how, seq);
+      await db.run("DELETE FROM unlanded_scopes WHERE unlanded_seq = ?", seq);
+    },
+    due: (nowMs, limit) =>
+      db.all<UnlandedRow>(
+        `${UNLANDED} WHERE u.ended_at IS NULL AND u.expires_at <= ? ORDER BY u.expires_at, u.seq LIMIT ${limit}
+         ${locking === "" ? "" : `${locking} SKIP LOCKED`}`,
+        nowMs,
+      ),
     live: (projectId, nowMs) =>
       db.all<UnlandedRow>(
         `${UNLANDED} WHERE u.project_id = ? AND u.ended_at IS NULL AND u.expires_at > ? ORDER BY u.seq ${locking}`,
