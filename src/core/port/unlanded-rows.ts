@@ -68,8 +68,14 @@ export interface UnlandedVerbs {
   due(nowMs: number, limit: number): Awaitable<UnlandedRow[]>;
   /** It is about these from now on. */
   putScopes(seq: number, rows: readonly UnlandedScope[]): Awaitable<void>;
-  /** What lives at the time and has a scope that may overlap; that scope's key beside. */
-  near(namespace: string, near: Near, nowMs: number): Awaitable<(UnlandedRow & { readonly key: ScopeKey })[]>;
+  /** What lives at the time and has a scope that may overlap any of the names; that scope's key beside. */
+  nearAny(
+    namespace: string,
+    near: readonly Near[],
+    nowMs: number,
+  ): Awaitable<(UnlandedRow & { readonly key: ScopeKey })[]>;
+  /** What it is about, until it has ended. */
+  scopesOf(seq: number): Awaitable<UnlandedScope[]>;
   /** In the order they were first declared. */
   list(workspaceId: string, filter: UnlandedFilter, page: Page): Awaitable<UnlandedRow[]>;
   /** All that live in the project, to be changed. */

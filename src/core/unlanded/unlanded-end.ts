@@ -3,15 +3,15 @@ import { invalidInput } from "../../contract/errors.js";
 import type { Operations } from "../../contract/operations.js";
 import { projectOf } from "../agents/projects.js";
 import type { Context, Handler } from "../context.js";
+import { grouped } from "../grouped.js";
 import { newId } from "../ids.js";
-import type { ProjectRow } from "../port/rows.js";
 import type { ScopeClaimRow } from "../port/scope-rows.js";
 import type { Tx } from "../port/store.js";
 import type { UnlandedRow } from "../port/unlanded-rows.js";
 import { requireReason } from "../required-reason.js";
+import { OverlapIndex } from "../scopes/overlap-index.js";
 import { isLive } from "../scopes/scope-conflicts.js";
-import { nearTo, wantedOf } from "../scopes/scope-names.js";
-import { overlap } from "../scopes/scope-overlap.js";
+import { nearTo } from "../scopes/scope-names.js";
 import { iso } from "../tasks/task-view.js";
 import { ended, tell, unlandedOf } from "./unlanded.js";
 import { dropOffer } from "./unlanded-offers.js";
@@ -50,18 +50,18 @@ async function tellSteward(context: Context, row: UnlandedRow): Promise<void> {
   }
 }
 
-/** Claims of the steward's that overlap it. */
+/** Claims of the steward's that overlap it, by the names as they were declared: what they say may mean nothing by now. */
 async function stillHeld(context: Context, row: UnlandedRow): Promise<ScopeClaimRow[]> {
-  const project = (await context.project(row.project_id)) as ProjectRow;
-  const found = new Map<number, ScopeClaimRow>();
-  for (const { scope, namespace } of wantedOf(context, JSON.parse(row.scopes), project)) {
-    const near = await context.tx.scopes.near(namespace, nearTo(scope));
-    for (const claim of near) {
-      const theirs = claim.holder_agent === row.agent_id && isLive(claim, context.nowMs);
-      if (theirs && overlap(claim.key, scope.key)) found.set(claim.seq, claim);
-    }
+  const { tx, nowMs } = context;
+  const names = await tx.unlanded.scopesOf(row.seq);
+  const index = new OverlapIndex(names, (name) => name);
+  const found: ScopeClaimRow[] = [];
+  for (const [namespace, named] of grouped(names, (name) => name.namespace)) {
+    const near = await tx.scopes.nearAny(namespace, named.map(nearTo));
+    const theirs = near.filter((claim) => claim.holder_agent === row.agent_id && isLive(claim, nowMs));
+    found.push(...theirs.filter((claim) => index.meets(claim)));
   }
-  return [...found.values()];
+  return found.sort((a, b) => a.seq - b.seq);
 }
 
 /** Ends what is declared for branches that aren't named; a list that came out empty by mistake would end everything. */

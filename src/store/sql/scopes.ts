@@ -4,7 +4,7 @@ import { indexKey } from "../../core/scopes/scope-keys.js";
 import type { SqlValue } from "../driver.js";
 import { capacities } from "./capacities.js";
 import { after, type Db, done } from "./db.js";
-import { nearAny, nearAnyOf } from "./near.js";
+import { nearAny, nearOne } from "./near.js";
 import { parking } from "./parking.js";
 
 const HELD = `SELECT c.*, a.name AS agent_name, s.implicit, s.client, s.branch, s.expires_at AS session_expires_at,
@@ -16,6 +16,9 @@ const HELD = `SELECT c.*, a.name AS agent_name, s.implicit, s.client, s.branch, 
 export const LIVE = `c.ended_at IS NULL AND s.state = 'open' AND (s.expires_at IS NULL OR s.expires_at > ?)
   AND (c.lease_until > ? OR (c.task_id IS NOT NULL AND t.status = 'claimed' AND t.lease_id = c.task_lease
     AND t.lease_until > ?))`;
+
+/** Claims whose end nobody recorded. */
+const UNENDED = { table: "scope_claims", columns: ["seq"], also: "q.ended_at IS NULL" } as const;
 
 /** Kind of the advisory lock on the names of a workspace; 1 to 3 are the events' and the dependencies'. */
 const NAMES_LOCK = 4;
@@ -32,8 +35,10 @@ export function scopeVerbs(db: Db): ScopeVerbs {
     if (db.locks) await db.all(`SELECT c.seq FROM scope_claims c WHERE ${where} ORDER BY c.seq FOR UPDATE`, ...params);
     return all(where, ...params);
   };
-  const one = (namespace: string, near: Near) => all(nearOf(db), ...nearParams(namespace, near));
-  const any = `c.seq IN (${nearAnyOf(db.dialect, "seq", "scope_claims", "AND q.ended_at IS NULL")})`;
+  const near = (namespace: string, names: readonly Near[]) => {
+    const { sql, params } = nearAny(db.dialect, UNENDED, namespace, names);
+    return all(`c.seq IN (${sql})`, ...params);
+  };
   return {
     alone(workspaceId) {
       const { lock } = db.dialect;
@@ -42,9 +47,8 @@ export function scopeVerbs(db: Db): ScopeVerbs {
       return done(db.get(lock(NAMES_LOCK), workspaceId));
     },
     ...settling(db),
-    near: one,
-    nearAny: (namespace, near) =>
-      near.length === 1 ? one(namespace, near[0] as Near) : all(any, ...nearAny(namespace, near)),
+    near: (namespace, name) => near(namespace, [name]),
+    nearAny: near,
     ...history(db),
     bySeqs: (seqs) => all(`c.seq IN (${numbersOf})`, JSON.stringify(seqs)),
     byIds: (workspaceId, ids) => own(`c.workspace_id = ? AND c.id IN (${textsOf})`, workspaceId, JSON.stringify(ids)),
@@ -67,35 +71,24 @@ export function scopeVerbs(db: Db): ScopeVerbs {
   };
 }
 
-/** A claim whose end nobody recorded, at one of some keys of the index or in a range of it. */
-function nearOf(db: Db): string {
-  return `c.seq IN (SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.ended_at IS NULL
-           AND q.index_key IN (${db.dialect.textsOf})
-         UNION SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.ended_at IS NULL
-           AND q.index_key >= ? AND q.index_key < ?)`;
-}
-
-function nearParams(namespace: string, { at, from, below }: Near): string[] {
-  return [namespace, JSON.stringify(at), namespace, from, below];
-}
-
 /** What is held now, as the claims table shows it. */
 function listing(db: Db): Pick<ScopeVerbs, "list"> {
   return {
     list(workspaceId, filter, nowMs, page) {
       const where = ["c.workspace_id = ?", "c.seq > ?", LIVE];
       const params: SqlValue[] = [workspaceId, page.after?.[0] ?? 0, nowMs, nowMs, nowMs];
-      const narrow: [string, readonly (string | undefined)[]][] = [
-        ["c.holder_agent = ?", [filter.agentId]],
-        ["c.holder_session = ?", [filter.sessionId]],
-        ["c.project_id = ?", [filter.projectId]],
-        ["c.kind = ?", [filter.kind]],
-        [nearOf(db), filter.near ? nearParams(filter.near.namespace, filter.near) : [undefined]],
-      ];
-      for (const [condition, values] of narrow) {
-        if (values[0] === undefined) continue;
+      const narrow = (condition: string, ...values: readonly (SqlValue | undefined)[]) => {
+        if (values[0] === undefined) return;
         where.push(condition);
-        params.push(...(values as string[]));
+        params.push(...(values as SqlValue[]));
+      };
+      narrow("c.holder_agent = ?", filter.agentId);
+      narrow("c.holder_session = ?", filter.sessionId);
+      narrow("c.project_id = ?", filter.projectId);
+      narrow("c.kind = ?", filter.kind);
+      if (filter.near) {
+        const found = nearOne(db.dialect, UNENDED, filter.near.namespace, filter.near);
+        narrow(`c.seq IN (${found.sql})`, ...found.params);
       }
       return db.all<ScopeClaimRow>(
         `${HELD} WHERE ${where.join(" AND ")} ORDER BY c.seq LIMIT ?`,

@@ -1,7 +1,8 @@
 import type { ScopeKey } from "../../contract/scope.js";
-import type { UnlandedRow, UnlandedVerbs } from "../../core/port/unlanded-rows.js";
+import type { UnlandedRow, UnlandedScope, UnlandedVerbs } from "../../core/port/unlanded-rows.js";
 import type { SqlValue } from "../driver.js";
 import { assignments, type Db, done } from "./db.js";
+import { nearAny } from "./near.js";
 
 const COLUMNS = [
   "id",
@@ -20,6 +21,8 @@ const COLUMNS = [
   "ended_how",
 ] as const;
 const SCOPE_COLUMNS = ["unlanded_seq", "place", "namespace", "key", "index_key"] as const;
+/** Where it is found by a name that was changed. */
+const CHANGED_NAMES = { table: "unlanded_scopes", columns: ["unlanded_seq", "key"] } as const;
 const CHANGES: ReadonlySet<string> = new Set(COLUMNS.slice(4));
 
 const STEWARD = "a.name AS agent_name, CASE WHEN a.deleted_at IS NULL THEN 0 ELSE 1 END AS agent_deleted";
@@ -31,7 +34,7 @@ const BRANCH_LOCK = 7;
 const lockingOf = ({ locks }: Db) => (locks ? "FOR UPDATE OF u" : "");
 
 export function unlandedVerbs(db: Db): UnlandedVerbs {
-  const { textsOf, lock } = db.dialect;
+  const { lock } = db.dialect;
   const locking = lockingOf(db);
   let declared = false;
   return {
@@ -57,18 +60,18 @@ export function unlandedVerbs(db: Db): UnlandedVerbs {
       await db.run("DELETE FROM unlanded_scopes WHERE unlanded_seq = ?", seq);
       for (const row of rows) await db.append("unlanded_scopes", SCOPE_COLUMNS, row);
     },
-    near: (namespace, { at, from, below }, nowMs) =>
-      db.all<UnlandedRow & { key: ScopeKey }>(
-        `SELECT u.*, ${STEWARD}, q.key FROM unlanded_scopes q
+    nearAny(namespace, near, nowMs) {
+      const { sql, params } = nearAny(db.dialect, CHANGED_NAMES, namespace, near);
+      return db.all<UnlandedRow & { key: ScopeKey }>(
+        `SELECT u.*, ${STEWARD}, q.key FROM (${sql}) AS q
          JOIN unlanded u ON u.seq = q.unlanded_seq AND u.ended_at IS NULL AND u.expires_at > ?
-         JOIN agents a ON a.id = u.agent_id
-         WHERE q.namespace = ? AND (q.index_key IN (${textsOf}) OR (q.index_key >= ? AND q.index_key < ?))`,
+         JOIN agents a ON a.id = u.agent_id`,
+        ...params,
         nowMs,
-        namespace,
-        JSON.stringify(at),
-        from,
-        below,
-      ),
+      );
+    },
+    scopesOf: (seq) =>
+      db.all<UnlandedScope>("SELECT * FROM unlanded_scopes WHERE unlanded_seq = ? ORDER BY place", seq),
     ...listing(db),
     ...ending(db),
   };
