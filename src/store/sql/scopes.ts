@@ -3,7 +3,8 @@ import type { Near, ScopeClaimRow, ScopeVerbs } from "../../core/port/scope-rows
 import { indexKey } from "../../core/scopes/scope-keys.js";
 import type { SqlValue } from "../driver.js";
 import { capacities } from "./capacities.js";
-import { after, type Db, done } from "./db.js";
+import { type Db, done } from "./db.js";
+import { namesInUse } from "./names-in-use.js";
 import { nearAny, nearOne } from "./near.js";
 import { parking } from "./parking.js";
 
@@ -62,6 +63,7 @@ export function scopeVerbs(db: Db): ScopeVerbs {
     ...listing(db),
     ...parking(db),
     ...capacities(db),
+    ...namesInUse(db),
     due: (nowMs, limit) =>
       db.all<ScopeClaimRow>(
         `${HELD} WHERE c.seq IN (SELECT q.seq FROM scope_claims q
@@ -99,8 +101,8 @@ function listing(db: Db): Pick<ScopeVerbs, "list"> {
   };
 }
 
-/** What isn't a matter of reading alone: waiting for others' renewals, and whether anything is in use. */
-function settling(db: Db): Pick<ScopeVerbs, "settle" | "inUse"> {
+/** What isn't a matter of reading alone: waiting for others' renewals. */
+function settling(db: Db): Pick<ScopeVerbs, "settle"> {
   const { textsOf, numbersOf } = db.dialect;
   return {
     async settle(rows) {
@@ -119,19 +121,6 @@ function settling(db: Db): Pick<ScopeVerbs, "settle" | "inUse"> {
         JSON.stringify(rows.map((row) => row.seq)),
       );
     },
-    inUse: (projectId) =>
-      after(
-        db.get(
-          `SELECT 1 AS x FROM scope_claims c WHERE c.namespace = ? AND c.ended_at IS NULL
-           UNION ALL SELECT 1 FROM task_scopes d JOIN tasks t ON t.seq = d.task_seq AND t.closed_at IS NULL
-             WHERE d.namespace = ?
-           UNION ALL SELECT 1 FROM wait_scopes w WHERE w.namespace = ?
-           UNION ALL SELECT 1 FROM holds h WHERE h.namespace = ? AND h.ended_at IS NULL
-           UNION ALL SELECT 1 FROM unlanded u WHERE u.project_id = ? AND u.ended_at IS NULL LIMIT 1`,
-          ...Array<string>(5).fill(projectId),
-        ),
-        (row) => row !== undefined,
-      ),
   };
 }
 
