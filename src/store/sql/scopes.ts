@@ -1,22 +1,12 @@
-import type { ScopeKey } from "../../contract/scope.js";
 import type { Near, ScopeClaimRow, ScopeVerbs } from "../../core/port/scope-rows.js";
-import { indexKey } from "../../core/scopes/scope-keys.js";
 import type { SqlValue } from "../driver.js";
 import { capacities } from "./capacities.js";
 import { type Db, done } from "./db.js";
+import { HELD, LIVE } from "./held-scopes.js";
 import { namesInUse } from "./names-in-use.js";
 import { nearAny, nearOne } from "./near.js";
 import { parking } from "./parking.js";
-
-const HELD = `SELECT c.*, a.name AS agent_name, s.implicit, s.client, s.branch, s.expires_at AS session_expires_at,
-  CASE WHEN c.task_id IS NULL THEN c.lease_until WHEN t.status = 'claimed' AND t.lease_id = c.task_lease THEN t.lease_until
-    ELSE 0 END AS until
-  FROM scope_claims c JOIN sessions s ON s.id = c.holder_session JOIN agents a ON a.id = c.holder_agent
-  LEFT JOIN tasks t ON t.id = c.task_id`;
-/** Of a claim, its session and its task. Each `?` is the time, three times. */
-export const LIVE = `c.ended_at IS NULL AND s.state = 'open' AND (s.expires_at IS NULL OR s.expires_at > ?)
-  AND (c.lease_until > ? OR (c.task_id IS NOT NULL AND t.status = 'claimed' AND t.lease_id = c.task_lease
-    AND t.lease_until > ?))`;
+import { history } from "./scope-history.js";
 
 /** Claims whose end nobody recorded. */
 const UNENDED = { table: "scope_claims", columns: ["seq"], also: "q.ended_at IS NULL" } as const;
@@ -121,37 +111,5 @@ function settling(db: Db): Pick<ScopeVerbs, "settle"> {
         JSON.stringify(rows.map((row) => row.seq)),
       );
     },
-  };
-}
-
-/** What was held. */
-function history(db: Db): Pick<ScopeVerbs, "past" | "lastEnded"> {
-  const { textsOf } = db.dialect;
-  return {
-    past: (namespace, { at, from, below }, page) =>
-      db.all<ScopeClaimRow>(
-        `${HELD} WHERE c.seq IN (
-           SELECT * FROM (SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.index_key IN (${textsOf})
-             AND q.seq < ? ORDER BY q.seq DESC LIMIT ${page.limit}) AS above
-           UNION SELECT * FROM (SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.index_key >= ?
-             AND q.index_key < ? AND q.seq < ? ORDER BY q.seq DESC LIMIT ${page.limit}) AS under)
-         ORDER BY c.seq DESC LIMIT ${page.limit}`,
-        namespace,
-        JSON.stringify(at),
-        page.after?.[0] ?? Number.MAX_SAFE_INTEGER,
-        namespace,
-        from,
-        below,
-        page.after?.[0] ?? Number.MAX_SAFE_INTEGER,
-      ),
-    lastEnded: (sessionId, namespace, key) =>
-      db.get<ScopeClaimRow>(
-        `${HELD} WHERE c.namespace = ? AND c.index_key = ? AND c.key = ? AND c.holder_session = ?
-         AND c.ended_at IS NOT NULL ORDER BY c.seq DESC LIMIT 1`,
-        namespace,
-        indexKey(key as ScopeKey),
-        key,
-        sessionId,
-      ),
   };
 }

@@ -1,9 +1,9 @@
 import { QUEUE } from "../../core/port/rows.js";
-import type { StoredWait, WaitRow, WaitVerbs, YieldRow } from "../../core/port/wait-rows.js";
+import type { StoredWait, WaitRow, WaitVerbs } from "../../core/port/wait-rows.js";
 import type { SqlValue } from "../driver.js";
-import { after, type Db, done, insertInto, valuesOf } from "./db.js";
+import { after, type Db, done } from "./db.js";
 import { nearAny, nearOne } from "./near.js";
-import { LIVE } from "./scopes.js";
+import { yields } from "./yields.js";
 
 const COLUMNS = [
   "id",
@@ -25,23 +25,6 @@ const COLUMNS = [
   "ended_how",
   "claims",
 ] as const satisfies readonly (keyof StoredWait)[];
-const YIELD = [
-  "id",
-  "workspace_id",
-  "project_id",
-  "claim_id",
-  "scope",
-  "holder_agent",
-  "holder_session",
-  "asked_by_agent",
-  "asked_by_session",
-  "reason",
-  "asked_at",
-  "answer",
-  "answer_reason",
-  "answered_at",
-] as const satisfies readonly (keyof YieldRow)[];
-
 // A ticket for a task lives while its lease does; without a session it keeps names free for a task that nobody holds.
 const TASK_UNTIL = "CASE WHEN t.status = 'claimed' AND t.lease_id = w.task_lease THEN t.lease_until ELSE 0 END";
 const WAIT = `SELECT w.*, a.name AS agent_name, s.implicit, s.client, s.branch,
@@ -148,51 +131,6 @@ function listing(db: Db): Pick<WaitVerbs, "list"> {
       }
       return db.all<WaitRow>(
         `SELECT * FROM (${WAIT}) AS line WHERE ${where.join(" AND ")} ORDER BY rank, seq LIMIT ?`,
-        ...params,
-        page.limit,
-      );
-    },
-  };
-}
-
-// Nobody answers for what is held no more.
-const OPEN = `(answer IS NULL AND EXISTS (SELECT 1 FROM scope_claims c JOIN sessions s ON s.id = c.holder_session
-  LEFT JOIN tasks t ON t.id = c.task_id WHERE c.id = yields.claim_id AND ${LIVE}))`;
-
-type Yields = "addYield" | "yieldById" | "openYield" | "answerYield" | "yields";
-
-function yields(db: Db): Pick<WaitVerbs, Yields> {
-  return {
-    addYield: (row) => done(db.run(insertInto("yields", YIELD), ...valuesOf(row, YIELD))),
-    yieldById: (workspaceId, id) =>
-      db.get<YieldRow>("SELECT * FROM yields WHERE workspace_id = ? AND id = ?", workspaceId, id),
-    openYield: (claimId, sessionId) =>
-      db.get<YieldRow>(
-        "SELECT * FROM yields WHERE claim_id = ? AND asked_by_session = ? AND answer IS NULL",
-        claimId,
-        sessionId,
-      ),
-    answerYield: (id, answer, reason, at) =>
-      done(
-        db.run("UPDATE yields SET answer = ?, answer_reason = ?, answered_at = ? WHERE id = ?", answer, reason, at, id),
-      ),
-    yields(workspaceId, { projectId, holderSession, open }, nowMs, page) {
-      const where = ["workspace_id = ?", "seq > ?"];
-      const params: SqlValue[] = [workspaceId, page.after?.[0] ?? 0];
-      if (projectId !== undefined) {
-        where.push("project_id = ?");
-        params.push(projectId);
-      }
-      if (holderSession !== undefined) {
-        where.push("holder_session = ?");
-        params.push(holderSession);
-      }
-      if (open !== undefined) {
-        where.push(open ? OPEN : `NOT ${OPEN}`);
-        params.push(nowMs, nowMs, nowMs);
-      }
-      return db.all<YieldRow>(
-        `SELECT * FROM yields WHERE ${where.join(" AND ")} ORDER BY seq LIMIT ?`,
         ...params,
         page.limit,
       );
