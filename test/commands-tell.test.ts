@@ -17,6 +17,20 @@ test("a claim that finds only what is taken says how many it passed over, and wh
   expect(more).toBe("  and 1 more: dibs task list --ready");
 });
 
+test("who only waits is not said to hold, and a check says what freezes", async () => {
+  const { ann, ben } = freshStore();
+  const boss = ann.with({ DIBS_AGENT: "admin" });
+  await ann.json(["scope", "claim", "lib", "--intent", "move"]);
+  await ben.run(["scope", "claim", "lib", "--intent", "mend", "--wait"]);
+  await ann.json(["scope", "release", "lib"]);
+  await boss.json(["task", "add", "one", "--scope", "lib"]);
+  const { stderr } = await ann.run(["task", "claim"]);
+  expect(stderr).toMatch(/^ {2}“one”: path:lib is waited for by ben for “mend”$/m);
+  await boss.json(["hold", "place", "docs", "--reason", "release day", "--ttl-seconds", "600"]);
+  const { stdout } = await ann.run(["scope", "check", "docs/a"]);
+  expect(stdout).toMatch(/^not free {2}path:docs\/a {2}exclusive\nFrozen\n.*\n.*path:docs .*release day/);
+});
+
 test("what can be done about a refusal can be typed as it stands", async () => {
   const { ann, ben } = freshStore();
   await ann.json(["scope", "claim", "src", "--intent", "move the login"]);

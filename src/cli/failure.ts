@@ -2,6 +2,7 @@ import { ConfigError } from "../config.js";
 import type { ClaimRow } from "../contract/claim-row.js";
 import { DibsError, EXIT, isDibsError } from "../contract/errors.js";
 import { commands } from "./commands/commands.js";
+import { inTheWay } from "./shown/holder-words.js";
 import type { Screen } from "./shown/screen.js";
 import { shown } from "./shown/shown-text.js";
 import { unlandedLines } from "./shown/unlanded-words.js";
@@ -48,8 +49,8 @@ function holderLine(row: ClaimRow, screen: Screen): string {
   const client = row.client === null ? "" : ` · ${row.client}`;
   const since = relative(Date.parse(row.claimed_at), screen.nowMs);
   const until = when(Date.parse(row.expires_at), screen);
-  const who = shown(`${row.agent_name} (session ${row.session_id}${client})`);
-  return `${screen.paint.dim("held by")} ${who} for ${shown(`“${row.intent}”`)} · since ${since} · until ${until}`;
+  const who = shown(`${inTheWay(row)} (session ${row.session_id}${client})`);
+  return `${who} for ${shown(`“${row.intent}”`)} · since ${since} · until ${until}`;
 }
 
 function list<T>(value: unknown): T[] {

@@ -9,13 +9,14 @@ import { lasting } from "./when.js";
 export type Wait = z.output<Operations["get_wait"]["output"]>;
 type Checked = z.output<Operations["check_scope"]["output"]>;
 
-/** Whether a scope could be had, and who is in its way. */
-export function scopeCard({ scope, mode, free, held, conflicts }: Checked, screen: Screen): string[] {
+/** Whether a scope could be had, and who or what is in its way. */
+export function scopeCard({ scope, mode, free, held, conflicts, holds }: Checked, screen: Screen): string[] {
   const { bold, green, yellow } = screen.paint;
   const state = free ? green(held ? "yours" : "free") : yellow("not free");
   return [
     `${state}  ${bold(shown(scope))}  ${mode}`,
     ...(conflicts.length > 0 ? tableLines(columnsFor.claim, conflicts, screen) : []),
+    ...(holds.length > 0 ? [bold("Frozen"), ...tableLines(columnsFor.hold, holds, screen)] : []),
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Operations } from "../../contract/operations.js";
+import { inTheWay } from "./holder-words.js";
 import type { Screen } from "./screen.js";
 import { shown } from "./shown-text.js";
 import { when } from "./when.js";
@@ -23,5 +24,9 @@ function because({ holder, hold }: Skipped, screen: Screen): string {
   const until = (at: string) => `until ${when(Date.parse(at), screen)}`;
   if (hold) return shown(`frozen by ${hold.agent_name} for “${hold.reason}” ${until(hold.expires_at)}`);
   if (!holder) return "its scopes weren't free";
-  return shown(`${holder.scope} is held by ${holder.agent_name} for “${holder.intent}” ${until(holder.expires_at)}`);
+  const who = `${holder.scope} is ${inTheWay(holder)}`;
+  if (holder.agent_name === "") return shown(who);
+  // When a ticket ends says nothing of when the scope is free.
+  const end = holder.fence > 0 ? ` ${until(holder.expires_at)}` : "";
+  return shown(`${who} for “${holder.intent}”${end}`);
 }
