@@ -218,7 +218,6 @@ describe("a branch is kept, and said why,", () => {
     ["a revision's path", "main:a.txt"],
     ["a pattern", "*"],
     ["a path up", "../heads/main"],
-    ["lines", "main\nfeat/x"],
   ])("called like %s", async (_what, name) => {
     await declare(name);
     expect((await land()).branches).toMatchObject([

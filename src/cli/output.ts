@@ -8,7 +8,7 @@ import { planCard } from "./shown/plan-card.js";
 import { presenceCard } from "./shown/presence-card.js";
 import { columnsFor, type Noun, paintStatus, statusOf } from "./shown/rows.js";
 import { type InLine, lineCard, scopeCard, type Wait, waitCard } from "./shown/scope-card.js";
-import { type Screen, screenOf } from "./shown/screen.js";
+import { harmless, harmlessJson, type Screen, screenOf } from "./shown/screen.js";
 import { shown } from "./shown/shown-text.js";
 import { skippedLines } from "./shown/skipped-words.js";
 import { tableLines } from "./shown/table.js";
@@ -32,16 +32,16 @@ export class Output {
   }
 
   data(lines: readonly string[]): void {
-    if (lines.length > 0) process.stdout.write(`${lines.join("\n")}\n`);
+    if (lines.length > 0) process.stdout.write(`${lines.map(harmless).join("\n")}\n`);
   }
 
   value(value: unknown): void {
-    process.stdout.write(`${JSON.stringify(value)}\n`);
+    process.stdout.write(`${harmlessJson(value)}\n`);
   }
 
   /** A message that is no data. */
   say(...lines: readonly string[]): void {
-    if (lines.length > 0) process.stderr.write(`${lines.join("\n")}\n`);
+    if (lines.length > 0) process.stderr.write(`${lines.map(harmless).join("\n")}\n`);
   }
 
   failure({ error }: Failure): void {

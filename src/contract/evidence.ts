@@ -11,7 +11,8 @@ export const EVIDENCE_MAX = 50;
 const HASH = /^[0-9a-f]{7,64}$/;
 const A_HASH = "must be a commit's hash: 7..64 hexadecimal digits, in lower case";
 
-export const branchName = visibleText(255);
+/** Git has no branch with a control character in its name. */
+export const branchName = visibleText(255).refine((name) => !/\p{Cc}/u.test(name), "must have no control characters");
 /** What a branch's head is named by, so that a shortened hash can be told from another commit's. */
 export const WHOLE_HASH = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 export const A_WHOLE_HASH =

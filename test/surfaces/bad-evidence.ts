@@ -60,7 +60,7 @@ export const badEvidence: readonly Bad[] = [
       with: '"branch":"main"',
     },
   ),
-  ...wrong("report_head", "branch", ['""', '"\\u200b"', text(256)], /branch: must /, {
+  ...wrong("report_head", "branch", ['""', '"\\u200b"', '"x\\u001b]0;y\\u0007"', text(256)], /branch: must /, {
     with: `"commit":"${"a".repeat(40)}"`,
   }),
   ...wrong("create_task", "requires_verdict", ['"yes"', "1"], /requires_verdict: must be true or false/, {

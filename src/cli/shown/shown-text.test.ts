@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { harmless, paintOf } from "./screen.js";
 import { columnsOf, cutTo, shown } from "./shown-text.js";
 
 describe("text that others wrote (C82, R60)", () => {
@@ -7,6 +8,13 @@ describe("text that others wrote (C82, R60)", () => {
       "ok \\x1b[2J \\x1b]0;x\\x07 \\x1b]8;;http://evil.example\\x1b\\link",
     );
     expect(shown("\u009b2J\u0085")).toBe("\\x9b2J\\x85");
+  });
+
+  test("acts on nothing in a line that forgot it either; our own colours do", () => {
+    const { bold, red } = paintOf(true);
+    expect(harmless(`${bold("a")}\n\t${red("b\u001b[8m")}\u001b]0;x\u0007\r`)).toBe(
+      `${bold("a")}\n\t${red("b\\x1b[8m")}\\x1b]0;x\\x07\\r`,
+    );
   });
 
   test("can't turn the direction of a line or add one", () => {
