@@ -1,7 +1,7 @@
 import type { Context } from "./context.js";
 import { grouped } from "./grouped.js";
 import { newId } from "./ids.js";
-import { freeUp } from "./line.js";
+import { freeUp, lookAtOwn } from "./line.js";
 import type { ProjectRow, SessionRow, TaskRow } from "./rows.js";
 import { isLive, scopeEndMs } from "./scope-conflicts.js";
 import { indexKey } from "./scope-keys.js";
@@ -77,6 +77,7 @@ export async function grantScopes(
       branch: session.branch,
     });
   }
+  if (granted.length > 0) await lookAtOwn(tx, session.id);
   return granted;
 }
 
