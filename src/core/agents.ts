@@ -18,6 +18,7 @@ import { endAlone, freeNames, releaseAll } from "./session-end.js";
 import type { Tx } from "./store.js";
 import { taskState } from "./task-state.js";
 import { claimView, iso } from "./task-view.js";
+import { endOffersTo } from "./unlanded-offers.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 
@@ -134,6 +135,7 @@ export const delete_agent: Handler<Input<"delete_agent">> = async (context, inpu
   const unassigned = await unassignAll(context, row.id);
   if (unassigned > 0) context.woke();
   await unassignRecurrences(context, row.id);
+  await endOffersTo(context, row);
   await context.tx.agents.update(row.id, { deleted_at: context.nowMs });
   const freed = { tasks_released: released, tasks_unassigned: unassigned };
   const { force: forced = false, reason = null } = input;
