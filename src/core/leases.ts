@@ -7,6 +7,7 @@ import { endWait } from "./line.js";
 import { quoted } from "./quoted.js";
 import { QUEUE, type TaskRow, withChange } from "./rows.js";
 import { endScopesOf } from "./scope-leases.js";
+import { hasTasksOf } from "./sharing.js";
 import type { Tx } from "./store.js";
 import { fate, OUT_OF_QUEUE, queuePlace, taskState } from "./task-state.js";
 import { ATTEMPTS_EXHAUSTED, iso } from "./task-view.js";
@@ -123,8 +124,8 @@ export interface LeaseProof {
 
 /** Whether the row's holder is the caller's session, or the parent that shares what it holds with it (R65). */
 export function isHolder({ session }: Pick<Context, "session">, row: TaskRow): boolean {
-  if (session === null || row.holder_session === null) return false;
-  return row.holder_session === session.id || row.holder_session === session.shared_by;
+  if (session === null) return false;
+  return hasTasksOf(session, row.holder_session);
 }
 
 /** Whether the caller's session holds the task now, under the lease and fence it names if it names them (R3). */

@@ -7,6 +7,7 @@ import { nearTo, type Wanted } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
 import { takesPlace, withoutFreePlaces } from "./scope-places.js";
 import type { ScopeClaimRow } from "./scope-rows.js";
+import { hasNamesOf } from "./sharing.js";
 import type { WaitedName, WaitRow, WaitVerbs } from "./wait-rows.js";
 
 /** For whom something is asked, and from where in line: its ticket, if it has one, and what rank it has or would get. */
@@ -108,7 +109,7 @@ const keyed = ({ namespace, scope }: Wanted) => ({ namespace, key: scope.key });
 function isOwn(wait: WaitRow, { session, taskId, ticket }: InLine): boolean {
   if (wait.seq === ticket) return true;
   if (wait.session_id === null) return wait.task_id === taskId;
-  return session !== null && (wait.session_id === session.id || wait.session_id === session.shared_by);
+  return session !== null && hasNamesOf(session, wait.session_id);
 }
 
 /** Whether who wants the one can't have it beside the other. */

@@ -8,6 +8,7 @@ import { OverlapIndex } from "./overlap-index.js";
 import { indexKey } from "./scope-keys.js";
 import type { Wanted } from "./scope-names.js";
 import { mayHavePlaces, withoutFreePlaces } from "./scope-places.js";
+import { sharersOf } from "./sharing.js";
 import type { Tx } from "./store.js";
 import { iso } from "./task-view.js";
 import type { StoredWait, WaitEnd, WaitedName, WaitRow } from "./wait-rows.js";
@@ -76,7 +77,7 @@ export async function serveLine(tx: Tx): Promise<boolean> {
     const taken: (Wanted & { readonly by: string | null })[] = [];
     for (const wait of await waitingFor(tx, freed)) {
       // Of a hundred who want the same the others needn't be asked about; what a session is offered is in no way of its own.
-      const others = taken.filter(({ by }) => by !== wait.session_id && by !== wait.shared_by);
+      const others = taken.filter(({ by }) => by !== wait.session_id && !(by && sharersOf(wait).includes(by)));
       const late = namesOf(wait).some((name) =>
         others.some((each) => each.namespace === name.namespace && collide(name, each) && !mayBoth(name, each)),
       );

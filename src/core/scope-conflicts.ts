@@ -4,12 +4,12 @@ import { grouped } from "./grouped.js";
 import type { LeaseProof } from "./leases.js";
 import { oneEach } from "./one-holder.js";
 import { OverlapIndex } from "./overlap-index.js";
-import type { SessionRow } from "./rows.js";
 import { indexKey } from "./scope-keys.js";
 import { nearTo, type Wanted } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
 import type { ScopeClaimRow, ScopeVerbs } from "./scope-rows.js";
 import { scopeClaimView } from "./scope-view.js";
+import { hasNamesOf, type Sharing } from "./sharing.js";
 import { iso } from "./task-view.js";
 import type { WaitRow, WaitVerbs } from "./wait-rows.js";
 
@@ -25,7 +25,7 @@ export interface Looking extends Pick<Context, "nowMs" | "workspaceId"> {
 
 /** For whom something is asked: a session, and the task it is for, if it is for one. */
 export interface Asker {
-  readonly session: Pick<SessionRow, "id" | "shared_by"> | null;
+  readonly session: Sharing | null;
   readonly taskId: string | null;
 }
 
@@ -115,7 +115,7 @@ export async function overlapping(context: Context, { scope, namespace }: Omit<W
 export function isInTheWay(claim: ScopeClaimRow, wanted: Wanted, { session, taskId }: Asker): boolean {
   if (claim.mode === "shared" && wanted.mode === "shared") return false;
   if (taskId !== null && claim.task_id === taskId) return false;
-  const own = session !== null && (claim.holder_session === session.id || claim.holder_session === session.shared_by);
+  const own = session !== null && hasNamesOf(session, claim.holder_session);
   if (!own) return true;
   return claim.task_id !== null && taskId !== null;
 }

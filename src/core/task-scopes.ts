@@ -14,6 +14,7 @@ import { endScopes, grantScopes, type ScopeGrant } from "./scope-leases.js";
 import { nearTo, type Wanted, wantedOf } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
 import type { DeclaringRow, ScopeClaimRow } from "./scope-rows.js";
+import { sharersOf } from "./sharing.js";
 import { taskState } from "./task-state.js";
 import { waitingFor } from "./wait-graph.js";
 
@@ -144,7 +145,7 @@ function meets(declaredBy: DeclaringRow, claim: ScopeClaimRow): boolean {
 export async function wakeOwn(context: Context): Promise<void> {
   const { session } = context;
   if (!session) return;
-  const ids = session.shared_by === null ? [session.id] : [session.id, session.shared_by];
+  const ids = [session.id, ...sharersOf(session)];
   const claims = (await context.tx.scopes.heldBySessions(ids)).filter((claim) => claim.task_id === null);
   const own = claims.map(({ seq }) => seq);
   if (context.tx.waited || context.tx.waits.added) {

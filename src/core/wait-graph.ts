@@ -4,6 +4,7 @@ import { OverlapIndex } from "./overlap-index.js";
 import { type Conflict, isInTheWay, isLive, type Looking } from "./scope-conflicts.js";
 import { takesPlace } from "./scope-places.js";
 import type { ScopeClaimRow } from "./scope-rows.js";
+import { hasNamesOf } from "./sharing.js";
 import type { WaitedName, WaitRow } from "./wait-rows.js";
 
 /** One waits for another: who, by which ticket, for what that the other has. */
@@ -145,7 +146,8 @@ async function stoppedBy(looking: Looking, sessionIds: readonly string[], stops:
     ({ wanted: { namespace, scope } }) => ({ namespace, key: scope.key }),
   );
   const stopsIt = (ticket: WaitRow, wait: WaitRow) =>
-    ticket.session_id !== wait.session_id && !stops.isPassed(ticket, wait);
+    !hasNamesOf({ id: wait.session_id ?? "", shared_by: wait.shared_by }, ticket.session_id) &&
+    !stops.isPassed(ticket, wait);
   const near = await waitsNear(looking, [...claims, ...asked.flatMap(namesOf)]);
   const stopped: WaitRow[] = [];
   for (const wait of near) {

@@ -20,6 +20,7 @@ import { namespaceOf, nearTo, scopeOf, type Wanted } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
 import type { GrantedScope } from "./scope-rows.js";
 import { scopeClaimView } from "./scope-view.js";
+import { sharersOf } from "./sharing.js";
 import { iso } from "./task-view.js";
 import { unlandedBeside } from "./unlanded-beside.js";
 import type { WaitedName, WaitFilter, WaitRow } from "./wait-rows.js";
@@ -39,7 +40,7 @@ export function markOf(wanted: readonly Wanted[], row: TaskRow | null): string {
 export async function ticketOf(context: Context, mark: string): Promise<WaitRow | null> {
   const { session } = context;
   if (!session) return null;
-  const near = await context.tx.waits.ofSessions([session.id, ...(session.shared_by ? [session.shared_by] : [])]);
+  const near = await context.tx.waits.ofSessions([session.id, ...sharersOf(session)]);
   const own = near.filter((wait) => isTicketOf(wait, session));
   return own.find((wait) => wait.mark === mark && isWaiting(wait, context.nowMs)) ?? null;
 }
