@@ -221,6 +221,8 @@ async function answer(context: Context, id: string, task: TaskRow | null, claimI
   const unlanded = await unlandedBeside(context, names);
   const body = {
     ...handoffView(await handoffOf(context, id), context.nowMs),
+    // Made its holder's alone since, it has a higher one: that of the grant would be refused as superseded.
+    ...(claim ? { fence: claim.fence } : {}),
     task: task && (await viewOf(context, task)),
     claim: claim ? scopeClaimView(claim, context.nowMs) : null,
     ...(unlanded.length > 0 ? { unlanded } : {}),

@@ -1,7 +1,7 @@
 import type { Context } from "../context.js";
 import { grouped } from "../grouped.js";
 import { newId } from "../ids.js";
-import { freeUp } from "../line/line.js";
+import { freeUp, lookAtOwn } from "../line/line.js";
 import type { ProjectRow, SessionRow, TaskRow } from "../port/rows.js";
 import type { GrantedScope, ScopeClaimRow, ScopeEnd, StoredScopeClaim } from "../port/scope-rows.js";
 import { StoreConflict, type Tx } from "../port/store.js";
@@ -85,6 +85,7 @@ export async function grantScopes(
       branch: session.branch,
     });
   }
+  if (granted.length > 0) await lookAtOwn(tx, session.id);
   return granted;
 }
 

@@ -1,5 +1,5 @@
 import type { Settings } from "../../contract/workspace.js";
-import type { SessionRow } from "../port/rows.js";
+import { hasTasksOf, type Sharing } from "../agents/sharing.js";
 import type { WaitEnd, WaitedName, WaitRow } from "../port/wait-rows.js";
 
 /** So long is kept free what was offered, from when the freeing was noticed (R36). */
@@ -70,7 +70,7 @@ export function namesOf({ wanted }: Pick<WaitRow, "wanted">): readonly WaitedNam
 }
 
 /** Whether the session may act for the ticket: its own, or the parent's that shares its task, where that is what it is for (R65). */
-export function isTicketOf(wait: WaitRow, session: Pick<SessionRow, "id" | "shared_by"> | null): boolean {
+export function isTicketOf(wait: WaitRow, session: Sharing | null): boolean {
   if (session === null || wait.session_id === null) return false;
-  return wait.session_id === session.id || (wait.task_id !== null && wait.session_id === session.shared_by);
+  return wait.session_id === session.id || (wait.task_id !== null && hasTasksOf(session, wait.session_id));
 }

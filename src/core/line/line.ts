@@ -1,3 +1,4 @@
+import { sharersOf } from "../agents/sharing.js";
 import type { Context } from "../context.js";
 import { isFrozenInLine } from "../holds/frozen-line.js";
 import { newId } from "../ids.js";
@@ -76,7 +77,7 @@ export async function serveLine(tx: Tx): Promise<boolean> {
     const taken: (Wanted & { readonly by: string | null })[] = [];
     for (const wait of await waitingFor(tx, freed)) {
       // Of a hundred who want the same the others needn't be asked about; what a session is offered is in no way of its own.
-      const others = taken.filter(({ by }) => by !== wait.session_id && by !== wait.shared_by);
+      const others = taken.filter(({ by }) => by !== wait.session_id && !(by && sharersOf(wait).includes(by)));
       const late = namesOf(wait).some((name) =>
         others.some((each) => each.namespace === name.namespace && collide(name, each) && !mayBoth(name, each)),
       );
@@ -112,9 +113,20 @@ export async function offerIfFree(tx: Tx, wait: WaitRow): Promise<boolean> {
   const untilMs = tx.nowMs + OFFER_MS;
   await tx.waits.offer(wait.seq, untilMs);
   await lineEvent(tx, "scope.offered", wait, { offer_expires_at: iso(untilMs) }, null);
-  if (wait.session_id !== null)
-    await tell(tx, wait, "wait.offered", `is yours until ${iso(untilMs)}: accept_wait ${wait.id}, or claim it again.`);
+  if (wait.session_id === null) return true;
+  await tell(tx, wait, "wait.offered", `is yours until ${iso(untilMs)}: accept_wait ${wait.id}, or claim it again.`);
+  await lookAtOwn(tx, wait.session_id);
   return true;
+}
+
+/**
+ * A session has more than before. What else it waits for is looked at again: who is before it there may wait for it now, and
+ * is passed. Nothing else would look while that one waits for it, and it for nobody's release.
+ */
+export async function lookAtOwn(tx: Tx, sessionId: string): Promise<void> {
+  if (!(await tx.waits.any)) return;
+  for (const own of await tx.waits.ofSessions([sessionId]))
+    if (isWaiting(own, tx.nowMs) && !isOffered(own, tx.nowMs)) freeUp(tx, own, namesOf(own));
 }
 
 /** Takes an offer back: the ticket keeps its place, others may have what of it nobody takes now. */

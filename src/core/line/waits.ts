@@ -3,6 +3,7 @@ import { DibsError } from "../../contract/errors.js";
 import type { Operations } from "../../contract/operations.js";
 import { noticesOf } from "../agents/notices.js";
 import { projectOf } from "../agents/projects.js";
+import { sharersOf } from "../agents/sharing.js";
 import type { Context, Handler } from "../context.js";
 import { cursorAfter, pageOf } from "../cursor.js";
 import { holdsOn } from "../holds/frozen-line.js";
@@ -41,7 +42,7 @@ export function markOf(wanted: readonly Wanted[], row: TaskRow | null): string {
 export async function ticketOf(context: Context, mark: string): Promise<WaitRow | null> {
   const { session } = context;
   if (!session) return null;
-  const near = await context.tx.waits.ofSessions([session.id, ...(session.shared_by ? [session.shared_by] : [])]);
+  const near = await context.tx.waits.ofSessions([session.id, ...sharersOf(session)]);
   const own = near.filter((wait) => isTicketOf(wait, session));
   return own.find((wait) => wait.mark === mark && isWaiting(wait, context.nowMs)) ?? null;
 }

@@ -1,8 +1,8 @@
 import { DibsError } from "../../contract/errors.js";
+import { hasNamesOf, type Sharing } from "../agents/sharing.js";
 import type { Context } from "../context.js";
 import { grouped } from "../grouped.js";
 import type { LeaseProof } from "../leases/leases.js";
-import type { SessionRow } from "../port/rows.js";
 import type { ScopeClaimRow, ScopeVerbs } from "../port/scope-rows.js";
 import type { WaitRow, WaitVerbs } from "../port/wait-rows.js";
 import { iso } from "../tasks/task-view.js";
@@ -27,7 +27,7 @@ export interface Looking extends Pick<Context, "nowMs" | "workspaceId"> {
 
 /** For whom something is asked: a session, and the task it is for, if it is for one. */
 export interface Asker {
-  readonly session: Pick<SessionRow, "id" | "shared_by"> | null;
+  readonly session: Sharing | null;
   readonly taskId: string | null;
 }
 
@@ -120,7 +120,7 @@ export async function overlapping(context: Context, { scope, namespace }: Omit<W
 export function isInTheWay(claim: ScopeClaimRow, wanted: Wanted, { session, taskId }: Asker): boolean {
   if (claim.mode === "shared" && wanted.mode === "shared") return false;
   if (taskId !== null && claim.task_id === taskId) return false;
-  const own = session !== null && (claim.holder_session === session.id || claim.holder_session === session.shared_by);
+  const own = session !== null && hasNamesOf(session, claim.holder_session);
   if (!own) return true;
   return claim.task_id !== null && taskId !== null;
 }

@@ -1,4 +1,5 @@
 import type { NewTask } from "../../contract/task.js";
+import { sharersOf } from "../agents/sharing.js";
 import type { Context } from "../context.js";
 import { roomForAll } from "../leases/claim-limit.js";
 import { grant } from "../leases/leases.js";
@@ -144,7 +145,7 @@ function meets(declaredBy: DeclaringRow, claim: ScopeClaimRow): boolean {
 export async function wakeOwn(context: Context): Promise<void> {
   const { session } = context;
   if (!session) return;
-  const ids = session.shared_by === null ? [session.id] : [session.id, session.shared_by];
+  const ids = [session.id, ...sharersOf(session)];
   const claims = (await context.tx.scopes.heldBySessions(ids)).filter((claim) => claim.task_id === null);
   const own = claims.map(({ seq }) => seq);
   if (context.tx.waited || context.tx.waits.added) {
