@@ -15,7 +15,7 @@ describe("a file that another process has locked (R56)", () => {
   let locked: LockedFile | undefined;
 
   beforeEach(async () => {
-    folder = new ScratchFolder();
+    folder = ScratchFolder.onDisk();
     server = await ServerProcess.start({ store: `sqlite:${folder.file("dibs.db")}` });
     http = server.client();
     session = (await http.post("/v1/sessions", { client: "reader", ttl_seconds: 30 })).body.id;
