@@ -20,7 +20,7 @@ export interface HostedCommand {
  * processes.
  */
 export class CommandHost {
-  static #latest: CommandHost | undefined;
+  static readonly #all = new Set<CommandHost>();
   readonly #child: ChildProcess = fork(HOST, { stdio: ["ignore", "pipe", "pipe", "ipc"], env: ownEnvironment({}) });
   readonly #ready = new Promise((resolve) => this.#child.once("message", resolve));
   /** What it said when its process has ended: a command may end it. */
@@ -30,13 +30,13 @@ export class CommandHost {
   #look: () => void = () => undefined;
   #busy = false;
 
-  /** The one for all tests of this process; undefined while it is at work. */
-  static idle(): CommandHost | undefined {
-    CommandHost.#latest ??= new CommandHost();
-    return CommandHost.#latest.#busy ? undefined : CommandHost.#latest;
+  /** One that has nothing to do, of those that the tests of this process share: commands given together run together. */
+  static idle(): CommandHost {
+    return [...CommandHost.#all].find((host) => !host.#busy) ?? new CommandHost();
   }
 
   private constructor() {
+    CommandHost.#all.add(this);
     const end = () => this.#child.kill("SIGKILL");
     process.once("exit", end);
     for (const stream of ["stdout", "stderr"] as const) {
@@ -52,7 +52,7 @@ export class CommandHost {
     this.#ended = new Promise((resolve) => {
       this.#child.once("close", (exit) => {
         process.removeListener("exit", end);
-        CommandHost.#latest = undefined;
+        CommandHost.#all.delete(this);
         resolve({ exit, ...this.#seen });
       });
     });

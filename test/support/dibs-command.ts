@@ -73,12 +73,12 @@ export class CommandLine {
     return new CommandLine(cwd, this.env, this.options);
   }
 
-  /** A process of its own, for what happens while it runs and for what shall begin together. */
+  /** A process of its own, for what happens while it runs and for what shall begin at one instant. */
   start(args: readonly string[], stdin = ""): DibsCommand {
     return new DibsCommand(args, this.env, this.cwd, stdin);
   }
 
-  /** Runs a command to its end: in a process that is there (`CommandHost`), unless it lasts or another runs in that. */
+  /** Runs a command to its end: in a process that is there (`CommandHost`), unless it lasts. */
   run(args: readonly string[], stdin = ""): Promise<Ran> {
     return this.options.asProcesses ? this.start(args, stdin).finished : this.#soon(args, stdin);
   }
@@ -93,7 +93,7 @@ export class CommandLine {
 
   #soon(args: readonly string[], stdin: string): Promise<Ran> {
     const lasts = LASTING.has(args.find((word) => !word.startsWith("-")) ?? "");
-    const host = lasts ? undefined : CommandHost.idle();
-    return host?.run({ args, env: ownEnvironment(this.env), cwd: this.cwd, stdin }) ?? this.start(args, stdin).finished;
+    if (lasts) return this.start(args, stdin).finished;
+    return CommandHost.idle().run({ args, env: ownEnvironment(this.env), cwd: this.cwd, stdin });
   }
 }
