@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { DibsError } from "./contract/errors.js";
-import type { AdminAction, AdminResult } from "./core/admin.js";
-import type { BatchResult, EngineCall } from "./core/outcome.js";
+import type { AdminAction, AdminResult } from "./core/engine/admin.js";
+import type { BatchResult, EngineCall } from "./core/engine/outcome.js";
 import type { FromThread, ThreadData, ToThread } from "./engine-thread.js";
 import type { StoreOptions } from "./store/open.js";
 

@@ -1,4 +1,4 @@
-import { Engines } from "./core/engines.js";
+import { Engines } from "./core/engine/engines.js";
 import type { EngineHost, EngineOptions } from "./engine-host.js";
 import { openStore } from "./store/open.js";
 

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { isDibsError } from "./contract/errors.js";
-import type { AdminAction } from "./core/admin.js";
-import { Engines } from "./core/engines.js";
-import { causeOf, type EngineCall } from "./core/outcome.js";
+import type { AdminAction } from "./core/engine/admin.js";
+import { Engines } from "./core/engine/engines.js";
+import { causeOf, type EngineCall } from "./core/engine/outcome.js";
 import { openStore, type StoreOptions } from "./store/open.js";
 
 /** The engine in a thread of its own, so that a busy or checkpointing file never stops a server's event loop (R56). */

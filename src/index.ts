@@ -1,6 +1,6 @@
 import type { Call, TextCall } from "./contract/operation.js";
-import type { AdminResult } from "./core/admin.js";
-import { App } from "./core/app.js";
+import type { AdminResult } from "./core/engine/admin.js";
+import { App } from "./core/engine/app.js";
 import { type EngineHost, type EngineOptions, threadedEngine } from "./engine-host.js";
 
 export { DibsError, isDibsError } from "./contract/errors.js";

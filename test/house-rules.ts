@@ -42,8 +42,9 @@ const DOORS = ["src/index.ts", "src/server.ts", "src/contract/index.ts", "src/cl
 const VAGUE_NAME = /^(utils?|helpers?|common|misc|types)$/;
 const MAX_FILE_LINES = 300;
 const MAX_FUNCTION_LINES = 70;
+const MAX_FOLDER_SOURCES = 40;
 /** Leases on tasks, those on names, and those of servers. */
-const LEASE_MODULES = ["src/core/leases.ts", "src/core/scope-leases.ts", "src/core/duties.ts"];
+const LEASE_MODULES = ["src/core/leases/leases.ts", "src/core/leases/scope-leases.ts", "src/core/leases/duties.ts"];
 const LEASE_SQL = ["src/store/sql/leases.ts", "src/store/sql/scope-leases.ts"];
 const LEASE_COLUMNS = "lease_id|fence|holder_agent|holder_session|claimed_at|lease_seconds|lease_until|lapsed|hops";
 
@@ -88,6 +89,16 @@ export function lengthOf(path: string, text: string): string | undefined {
   if (lines <= MAX_FILE_LINES) return undefined;
   const split = `split it by ${/^test|\.test\./.test(path) ? "subject" : "noun, or lift its budget by name with a reason"}`;
   return `has ${lines} lines, ${MAX_FILE_LINES} at most; ${split}.`;
+}
+
+/** Folders with more sources than one can look over: the rules once stood in one of 144. */
+export function crowded(paths: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const path of paths) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  const tooMany = [...counts].filter(([, count]) => count > MAX_FOLDER_SOURCES);
+  return tooMany.map(
+    ([folder, n]) => `${folder} has ${n} sources, ${MAX_FOLDER_SOURCES} at most; split it by subject.`,
+  );
 }
 
 function roomOf(path: string): string {

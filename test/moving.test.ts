@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { exportStore, importStore, open, operations } from "dibs";
 import type { Caller, OperationName } from "dibs/contract";
 import { expect, inject, onTestFinished, test } from "vitest";
-import { NOT_EXPORTED, TABLES } from "../src/core/dump-verbs.js";
+import { NOT_EXPORTED, TABLES } from "../src/core/port/dump-verbs.js";
 import { CommandLine } from "./support/dibs-command.js";
 import { freshDatabase, query } from "./support/postgres.js";
 import { QUICK_DISK } from "./support/quick-disk.js";

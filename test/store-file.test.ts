@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isDibsError } from "../src/contract/errors.js";
-import type { Store } from "../src/core/store.js";
+import type { Store } from "../src/core/port/store.js";
 import { openDriver, type SqliteDriver } from "../src/store/driver.js";
 import { migrate } from "../src/store/migrate.js";
 import { queueTables } from "../src/store/migrations/sqlite/001-queue.js";

@@ -13,7 +13,9 @@ function happened(type: string, data: EventRow["data"] = {}): EventRow {
 }
 
 test("every event that core writes has words on the page", () => {
-  const sources = readdirSync(CORE).filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"));
+  const sources = readdirSync(CORE, { recursive: true, encoding: "utf8" }).filter(
+    (file) => file.endsWith(".ts") && !file.endsWith(".test.ts"),
+  );
   const text = sources.map((file) => readFileSync(new URL(file, CORE), "utf8")).join("\n");
   const nouns = "task|scope|branch|lease|plan|recurrence|session|agent|store|stale_write";
   const types = new Set(

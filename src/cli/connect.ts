@@ -3,7 +3,7 @@ import { httpCall } from "../client/http-call.js";
 import { type Config, storeOptions } from "../config.js";
 import { DibsError } from "../contract/errors.js";
 import type { Call, Caller } from "../contract/operation.js";
-import { ProjectHere } from "./project-here.js";
+import { ProjectHere } from "./git/project-here.js";
 
 /** A way to ask Dibs: a server, or the store itself; what is made by it is made in the project of the repository around. */
 export interface Connection {

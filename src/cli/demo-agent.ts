@@ -4,7 +4,7 @@ import { isDibsError } from "../contract/errors.js";
 import { connect } from "./connect.js";
 import { failureLines } from "./failure.js";
 import type { Output } from "./output.js";
-import { lasting } from "./when.js";
+import { lasting } from "./shown/when.js";
 
 const BEAT_MS = 1_000;
 

@@ -8,7 +8,7 @@ import { Dibs } from "../client/dibs.js";
 import { EXIT } from "../contract/errors.js";
 import { packageFile } from "../package.js";
 import type { Output } from "./output.js";
-import { spawnWith } from "./spawn-with.js";
+import { spawnWith } from "./running/spawn-with.js";
 
 const LEASE_SECONDS = 3;
 const TITLE = "Fix the flaky login test";

@@ -1,11 +1,11 @@
 import { ConfigError } from "../config.js";
 import type { ClaimRow } from "../contract/claim-row.js";
 import { DibsError, EXIT, isDibsError } from "../contract/errors.js";
-import { commands } from "./commands.js";
-import type { Screen } from "./screen.js";
-import { shown } from "./shown-text.js";
-import { unlandedLines } from "./unlanded-words.js";
-import { relative, when } from "./when.js";
+import { commands } from "./commands/commands.js";
+import type { Screen } from "./shown/screen.js";
+import { shown } from "./shown/shown-text.js";
+import { unlandedLines } from "./shown/unlanded-words.js";
+import { relative, when } from "./shown/when.js";
 
 /** What a thrown thing means on the command line: the error to show and the exit status. */
 export interface Failure {

@@ -3,8 +3,8 @@ import { readConfig } from "../config.js";
 import { EXIT } from "../contract/errors.js";
 import { connect } from "./connect.js";
 import type { Output } from "./output.js";
-import { columnsFor } from "./rows.js";
-import { tableLines } from "./table.js";
+import { columnsFor } from "./shown/rows.js";
+import { tableLines } from "./shown/table.js";
 
 const EVERY_MS = 500;
 const PAGE = 1000;

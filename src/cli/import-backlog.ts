@@ -8,7 +8,7 @@ import { readGiven } from "./given-file.js";
 import type { Backlog, BacklogItem } from "./imports/backlog.js";
 import { detectFormat, type Format, IMPORTERS } from "./imports/formats.js";
 import type { Output } from "./output.js";
-import { shown } from "./shown-text.js";
+import { shown } from "./shown/shown-text.js";
 
 interface Wanted {
   readonly file: string;

@@ -1,18 +1,18 @@
 import type { Answer } from "../contract/operation.js";
 import type { Plan } from "../contract/plan.js";
-import { cardLines } from "./card.js";
-import { chainCard } from "./chain-card.js";
-import type { CommandRow } from "./commands.js";
+import type { CommandRow } from "./commands/commands.js";
 import { type Failure, failureLines, withCommands } from "./failure.js";
-import { planCard } from "./plan-card.js";
-import { presenceCard } from "./presence-card.js";
-import { columnsFor, type Noun, paintStatus, statusOf } from "./rows.js";
-import { type InLine, lineCard, scopeCard, type Wait, waitCard } from "./scope-card.js";
-import { type Screen, screenOf } from "./screen.js";
-import { shown } from "./shown-text.js";
-import { skippedLines } from "./skipped-words.js";
-import { tableLines } from "./table.js";
-import { unlandedLines } from "./unlanded-words.js";
+import { cardLines } from "./shown/card.js";
+import { chainCard } from "./shown/chain-card.js";
+import { planCard } from "./shown/plan-card.js";
+import { presenceCard } from "./shown/presence-card.js";
+import { columnsFor, type Noun, paintStatus, statusOf } from "./shown/rows.js";
+import { type InLine, lineCard, scopeCard, type Wait, waitCard } from "./shown/scope-card.js";
+import { type Screen, screenOf } from "./shown/screen.js";
+import { shown } from "./shown/shown-text.js";
+import { skippedLines } from "./shown/skipped-words.js";
+import { tableLines } from "./shown/table.js";
+import { unlandedLines } from "./shown/unlanded-words.js";
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -5,9 +5,9 @@ import type { Plan } from "../contract/plan.js";
 import { connect } from "./connect.js";
 import { readGiven } from "./given-file.js";
 import type { Output } from "./output.js";
-import { progressWords, widthWords } from "./plan-card.js";
 import { PlanFile } from "./plan-file.js";
-import { shown } from "./shown-text.js";
+import { progressWords, widthWords } from "./shown/plan-card.js";
+import { shown } from "./shown/shown-text.js";
 
 interface Wanted {
   readonly file: string;

@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import { commands, groups } from "./commands.js";
-import { termOf } from "./late-command.js";
-import { type Finish, globalOptions, operationCommand } from "./operation-command.js";
-import { ownCommands } from "./own-commands.js";
+import { commands, groups } from "./commands/commands.js";
+import { termOf } from "./commands/late-command.js";
+import { type Finish, globalOptions, operationCommand } from "./commands/operation-command.js";
+import { ownCommands } from "./commands/own-commands.js";
 
 const ABOUT = "Where AI coding agents call dibs: one shared queue of tasks with atomic, leased claims.";
 
@@ -31,7 +31,7 @@ export function buildProgram(version: string, finish: Finish): Command {
     .description(ABOUT)
     .version(version)
     .enablePositionalOptions()
-    .configureHelp({ subcommandTerm: termOf })
+    .configureHelp({ subcommandTerm: termOf, subcommandDescription: (command) => firstSentence(command.description()) })
     .addHelpText("after", HELP);
   for (const [name, about] of Object.entries(groups)) program.command(name).description(about);
   for (const row of commands)
@@ -43,6 +43,11 @@ export function buildProgram(version: string, finish: Finish): Command {
   for (const option of globalOptions()) program.addOption(option);
   strict(program);
   return program;
+}
+
+/** In a list of commands; the command's own help says the rest. */
+function firstSentence(text: string): string {
+  return /^.*?[.](?=\s|$)/s.exec(text)?.[0] ?? text;
 }
 
 function parentOf(program: Command, words: string): Command {

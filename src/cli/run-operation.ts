@@ -4,13 +4,13 @@ import { type Config, readConfig } from "../config.js";
 import { EXIT, isDibsError } from "../contract/errors.js";
 import type { Answer, Operation } from "../contract/operation.js";
 import { operations } from "../contract/operations.js";
-import type { CommandRow } from "./commands.js";
+import type { CommandRow } from "./commands/commands.js";
+import { jsonObject } from "./commands/flags.js";
+import { withProjects } from "./commands/projects-named.js";
 import { type Connection, connect } from "./connect.js";
-import { jsonObject } from "./flags.js";
+import { placeOf } from "./git/place.js";
+import { sessionHere } from "./git/session-here.js";
 import type { Output } from "./output.js";
-import { placeOf } from "./place.js";
-import { withProjects } from "./projects-named.js";
-import { sessionHere } from "./session-here.js";
 
 /** One call as the command line gave it. */
 export interface Asked {
@@ -56,7 +56,7 @@ export async function runOperation(asked: Asked, output: Output): Promise<number
 /** The input with what the repository around says, where the command takes it from there. */
 async function completed({ row, asksGit }: Asked, input: Readonly<Record<string, unknown>>, output: Output) {
   if (row.fromGit === undefined || !asksGit) return input;
-  const { withGit } = await import("./from-git.js");
+  const { withGit } = await import("./git/from-git.js");
   const { input: full, says } = withGit(row.fromGit, input, process.cwd());
   output.say(...says);
   return full;

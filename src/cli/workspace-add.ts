@@ -1,8 +1,8 @@
 import { readConfig, storeOptions } from "../config.js";
 import { EXIT } from "../contract/errors.js";
-import { cardLines } from "./card.js";
 import { usage } from "./failure.js";
 import type { Output } from "./output.js";
+import { cardLines } from "./shown/card.js";
 
 /** Makes a workspace in the store itself: whoever may write there may do so (R45). Never over HTTP. */
 export async function addWorkspace(name: string, output: Output): Promise<number> {

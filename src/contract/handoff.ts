@@ -65,7 +65,8 @@ export const handoffOperations = {
   }),
   handoff_claim: defineOperation({
     name: "handoff_claim",
-    summary: "The same of a scope that your session claimed by itself.",
+    summary:
+      "Offer a scope that your session claimed by itself to a session or an agent; until it is accepted, it is kept.",
     method: "POST",
     path: "/v1/claims/:claim_id/handoff",
     input: () => z.strictObject({ claim_id: id("the claim"), ...itsProject, ...leaseProof, ...offered }),

@@ -1,11 +1,11 @@
 import type { DibsError } from "../contract/errors.js";
 import type { Role } from "../contract/operation.js";
 import type { Settings } from "../contract/workspace.js";
-import type { Hold } from "./known-holds.js";
-import type { Prefetched } from "./prefetch.js";
-import type { ClaimsMade, QueueHeads } from "./read-ahead.js";
-import type { AgentRow, ProjectRow, SessionRow, TaskRow } from "./rows.js";
-import type { Tx } from "./store.js";
+import type { Prefetched } from "./engine/prefetch.js";
+import type { ClaimsMade, QueueHeads } from "./engine/read-ahead.js";
+import type { Hold } from "./holds/known-holds.js";
+import type { AgentRow, ProjectRow, SessionRow, TaskRow } from "./port/rows.js";
+import type { Tx } from "./port/store.js";
 
 /** Everything a handler may use: the transaction, who asks, and what the call changes for others. */
 export interface Context {

@@ -1,5 +1,5 @@
 import { DibsError } from "../contract/errors.js";
-import type { Page } from "./verbs.js";
+import type { Page } from "./port/verbs.js";
 
 /** Cursors are opaque text: the list's name and the position after which the next page starts. */
 export function pageOf(list: string, input: { limit: number; cursor?: string | undefined }): Page {

@@ -1,6 +1,6 @@
 import type { Context } from "./context.js";
-import type { TaskRow } from "./rows.js";
-import type { Tx } from "./store.js";
+import type { TaskRow } from "./port/rows.js";
+import type { Tx } from "./port/store.js";
 
 /** Writes an event of the caller's, in the transaction of the change itself (R50). */
 export async function record(

@@ -3,12 +3,12 @@ import { DibsError, invalidInput, isDibsError } from "../contract/errors.js";
 import type { Caller, Operation } from "../contract/operation.js";
 import { ROLES, type Role } from "../contract/operation.js";
 import { SETTINGS_DEFAULT, type Settings } from "../contract/workspace.js";
+import { keepAlive, newSession, signOfLife } from "./agents/session-life.js";
+import type { EngineCall } from "./engine/outcome.js";
 import { newId, sha256 } from "./ids.js";
-import type { EngineCall } from "./outcome.js";
-import type { AgentRow, KeyRow, ProjectRow, SessionRow, WorkspaceRow } from "./rows.js";
-import { keepAlive, newSession, signOfLife } from "./session-life.js";
-import type { Tx } from "./store.js";
-import type { QueueFilter } from "./verbs.js";
+import type { AgentRow, KeyRow, ProjectRow, SessionRow, WorkspaceRow } from "./port/rows.js";
+import type { Tx } from "./port/store.js";
+import type { QueueFilter } from "./port/verbs.js";
 
 export const DEFAULT_WORKSPACE = "default";
 export const DEFAULT_PROJECT = "default";

@@ -1,6 +1,6 @@
 import { DibsError } from "../contract/errors.js";
 import type { Context } from "./context.js";
-import type { AgentRow, SessionRow } from "./rows.js";
+import type { AgentRow, SessionRow } from "./port/rows.js";
 
 /** The agent, or 404; another workspace's answers like an unknown one (R47). */
 export async function agentOf(context: Context, id: string): Promise<AgentRow> {

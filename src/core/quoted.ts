@@ -1,4 +1,4 @@
-import type { TaskRow } from "./rows.js";
+import type { TaskRow } from "./port/rows.js";
 
 /** A title, shortened, as texts for people name it. */
 export function titled(content: string): string {

@@ -1,9 +1,9 @@
-import { exportStore as exported, importStore as imported } from "../core/dump.js";
-import { told } from "../core/retried.js";
-import type { Store } from "../core/store.js";
+import { exportStore as exported, importStore as imported } from "../core/engine/dump.js";
+import { told } from "../core/engine/retried.js";
+import type { Store } from "../core/port/store.js";
 import { openStore } from "./open.js";
 
-/** Everything the store holds, as lines of JSON (`core/dump.ts`). */
+/** Everything the store holds, as lines of JSON (`core/engine/dump.ts`). */
 export function exportStore(url: string, write: (line: string) => Promise<void>): Promise<{ records: number }> {
   return opened(url, (store) => exported(store, write));
 }

@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DibsError } from "../contract/errors.js";
-import type { Store } from "../core/store.js";
-import type { Awaitable } from "../core/verbs.js";
+import type { Store } from "../core/port/store.js";
+import type { Awaitable } from "../core/port/verbs.js";
 import type { Migrated, SchemaState } from "./schema.js";
 import { migrateSqlite, openSqlite, type SqliteOptions, schemaOfSqlite } from "./sqlite.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { StoreBusy, StoreConflict } from "../core/store.js";
+import { StoreBusy, StoreConflict } from "../core/port/store.js";
 import { isLost, translatePostgresFault } from "./postgres-faults.js";
 
 const fault = (code: string, message = "what the driver says") => Object.assign(new Error(message), { code });

@@ -1,5 +1,5 @@
 import { DibsError } from "../contract/errors.js";
-import { StoreBusy, StoreConflict } from "../core/store.js";
+import { StoreBusy, StoreConflict } from "../core/port/store.js";
 
 /** SQLSTATEs after which the same transaction may do as well as any: serialization, deadlock, a lock not had, rows not as read, a key just taken. */
 const CONFLICTS = new Set(["40001", "40P01", "55P03", "DB001", "23505"]);

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { analyze, TABLES_BELIEVED_SMALL } from "./postgres-statistics.js";
 
 export interface PostgresSettings {
   /** `postgres://user:password@host:port/database?…`; what pg understands, and `pooler=transaction`. */
@@ -91,6 +92,12 @@ export class PostgresPool {
   async committed(): Promise<number> {
     const { rows } = await this.#pool.query(COMMITTED);
     return rows[0].committed;
+  }
+
+  /** Puts right what the planner believes of tables where that is far from what is there. */
+  async renewStatistics(): Promise<void> {
+    const { rows } = await this.#pool.query<{ name: string }>(TABLES_BELIEVED_SMALL);
+    if (rows.length > 0) await this.#pool.query(analyze(rows.map(({ name }) => name)));
   }
 
   /** Calls `onHint` whenever another node notifies, and after a time in which that might have been missed. */

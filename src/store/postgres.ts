@@ -1,6 +1,6 @@
 import { isDibsError } from "../contract/errors.js";
-import type { TaskRow } from "../core/rows.js";
-import type { Store, TransactionMode, Tx, Wants } from "../core/store.js";
+import type { TaskRow } from "../core/port/rows.js";
+import type { Store, TransactionMode, Tx, Wants } from "../core/port/store.js";
 import { DecidingClock, systemTime, type TimeSource } from "./clock.js";
 import type { SqlValue } from "./driver.js";
 import { PostgresDb } from "./postgres-db.js";
@@ -216,6 +216,14 @@ class PostgresStore implements Store {
     const changed = committed !== this.#committed && this.#committed !== -1;
     this.#committed = committed;
     return changed;
+  }
+
+  async renewStatistics(): Promise<void> {
+    try {
+      await this.pool.renewStatistics();
+    } catch (fault) {
+      throw translatePostgresFault(fault, this.pool.where);
+    }
   }
 
   announce(): void {

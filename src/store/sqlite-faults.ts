@@ -1,7 +1,7 @@
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { DibsError } from "../contract/errors.js";
-import { StoreBusy } from "../core/store.js";
+import { StoreBusy } from "../core/port/store.js";
 
 const BUSY_LIMIT_MS = 30_000;
 const BUSY_AGAIN_MS = 1_000;

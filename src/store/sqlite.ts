@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { DibsError, isDibsError } from "../contract/errors.js";
-import type { Store, TransactionMode, Tx } from "../core/store.js";
+import type { Store, TransactionMode, Tx } from "../core/port/store.js";
 import { DecidingClock, type KeptClock, systemTime, type TimeSource } from "./clock.js";
 import { openDriver, type SqliteDriver } from "./driver.js";
 import { migrate, NO_SQLITE_SCHEMA, sqliteSchema } from "./migrate.js";

@@ -22,13 +22,13 @@ const untilMs = (atMs: number) => new Promise((resolve) => setTimeout(resolve, a
 
 test("who asks for a task isn't told of its lease's end while a renewal is under way (R1)", async () => {
   // A renewal that reads the clock in time, and commits when the lease it renews would be over.
-  await nodes.rows(`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1); RETURN NULL; END $$;
+  await nodes.rows(`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(3); RETURN NULL; END $$;
     CREATE CONSTRAINT TRIGGER slow AFTER UPDATE ON tasks DEFERRABLE INITIALLY DEFERRED
     FOR EACH ROW WHEN (NEW.lease_id = OLD.lease_id AND NEW.lease_until > OLD.lease_until) EXECUTE FUNCTION slow()`);
   await holder.post("/v1/tasks", { content: "kept" });
-  const { task } = (await holder.post("/v1/tasks/claim", { lease_seconds: 1 })).body;
+  const { task } = (await holder.post("/v1/tasks/claim", { lease_seconds: 2 })).body;
   const endsMs = Date.parse(task.lease_expires_at);
-  await untilMs(endsMs - 400);
+  await untilMs(endsMs - 1500);
   const renewal = holder.post(`/v1/tasks/${task.id}/heartbeat`, { lease_id: task.lease_id, lease_seconds: 60 });
   await untilMs(endsMs + 50);
   const [{ body: read }, { body: why }] = await Promise.all([

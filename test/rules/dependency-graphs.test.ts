@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { ON_SQLITE } from "../support/any-store.js";
 import { type Actor, FreshStore } from "../support/fresh-store.js";
 
 /**
@@ -43,6 +44,8 @@ async function graph(count: number, edges: readonly (readonly [number, number])[
       "DROP TABLE new_tasks",
     ].join("; "),
   );
+  // What no server keeps right here (postgres-statistics.ts): one that looked meanwhile has seen nothing of all this.
+  if (!ON_SQLITE) await fresh.kept.exec("ANALYZE tasks, task_texts, dependencies");
 }
 
 /** A thousand rows a statement. */
@@ -94,7 +97,8 @@ describe("a ladder of 1,000 diamonds, with more ways through it than atoms", () 
 });
 
 test("a chain of 50,000 is closed by nobody, and lets its end be moved", async () => {
-  const LENGTH = 50_000;
+  // Putting as many rows there takes Postgres several times as long.
+  const LENGTH = ON_SQLITE ? 50_000 : 20_000;
   const chain = Array.from({ length: LENGTH - 1 }, (_, at) => [at + 2, at + 1] as const);
   await graph(LENGTH + 2, [...chain, [LENGTH + 2, LENGTH + 1]]);
   const refused = await timed("the closing edge", BOUND_MS, () => close(1, LENGTH));

@@ -136,6 +136,6 @@ test("C36: a pattern of two hundred stars is answered at once, also beside its l
   await claim(ann, [stars("a")]);
   const startedAt = performance.now();
   expect(await outcomes(ben, [stars("b"), `path:${"a".repeat(200)}/x/x/y`])).toMatchObject({ [stars("b")]: CONFLICT });
-  // The decision takes 5 ms at most (src/core/scope-time.test.ts); this is the whole of six calls on a busy machine.
+  // The decision takes 5 ms at most (src/core/scopes/scope-time.test.ts); this is the whole of six calls on a busy machine.
   expect(performance.now() - startedAt).toBeLessThan(5_000);
 });

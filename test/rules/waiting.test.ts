@@ -67,7 +67,7 @@ describe("waiting calls are served in order of arrival (R21)", () => {
     const [ann, ben] = [await fresh.worker("ann"), await fresh.worker("ben")];
     const got: string[] = [];
     const wait = (who: Actor, name: string) =>
-      fresh.next(who, { wait_seconds: 2 }).then((task) => task && got.push(`${name}:${task.content}`));
+      fresh.next(who, { wait_seconds: 20 }).then((task) => task && got.push(`${name}:${task.content}`));
     const waits = [];
     for (const [who, name] of [
       [ann, "ann1"],
@@ -78,6 +78,8 @@ describe("waiting calls are served in order of arrival (R21)", () => {
       await sleep(5);
     }
     await fresh.ask("create_tasks", { tasks: [{ content: "1" }, { content: "2" }] }, fresh.root);
+    await Promise.all(waits.slice(0, 2));
+    fresh.store.drain();
     await Promise.all(waits);
     expect(got).toEqual(["ann1:1", "ann2:2"]);
   });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { QUEUE, type TaskRow } from "../../src/core/rows.js";
-import type { Tx } from "../../src/core/store.js";
+import { QUEUE, type TaskRow } from "../../src/core/port/rows.js";
+import type { Tx } from "../../src/core/port/store.js";
 import { StoreScene, type StoreUnderTest } from "./scene.js";
 
 const ALL = { limit: 100, after: null };

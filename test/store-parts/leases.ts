@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { takeDuty } from "../../src/core/duties.js";
-import { renewed } from "../../src/core/leases.js";
-import type { TaskRow } from "../../src/core/rows.js";
-import { type Store, StoreConflict } from "../../src/core/store.js";
+import { takeDuty } from "../../src/core/leases/duties.js";
+import { renewed } from "../../src/core/leases/leases.js";
+import type { TaskRow } from "../../src/core/port/rows.js";
+import { type Store, StoreConflict } from "../../src/core/port/store.js";
 import { StoreScene, type StoreUnderTest, sessionRow } from "./scene.js";
 
 const OPEN = { status: "open", queue: 1, wakes_at: null } as const;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { PlanRow } from "../../src/core/plan-verbs.js";
-import type { Tx } from "../../src/core/store.js";
+import type { PlanRow } from "../../src/core/port/plan-verbs.js";
+import type { Tx } from "../../src/core/port/store.js";
 import { StoreScene, type StoreUnderTest } from "./scene.js";
 
 async function plan(tx: Tx, slug: string, project_id = "w1-p"): Promise<PlanRow> {

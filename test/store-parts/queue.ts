@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { QUEUE, type TaskRow } from "../../src/core/rows.js";
-import type { Tx } from "../../src/core/store.js";
-import { taskState } from "../../src/core/task-state.js";
-import type { QueueFilter } from "../../src/core/verbs.js";
+import { QUEUE, type TaskRow } from "../../src/core/port/rows.js";
+import type { Tx } from "../../src/core/port/store.js";
+import type { QueueFilter } from "../../src/core/port/verbs.js";
+import { taskState } from "../../src/core/tasks/task-state.js";
 import { rounds } from "../support/campaign.js";
 import { StoreScene, type StoreUnderTest, sessionRow } from "./scene.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { RecurrenceRow } from "../../src/core/recurrence-verbs.js";
+import type { RecurrenceRow } from "../../src/core/port/recurrence-verbs.js";
 import { StoreScene, type StoreUnderTest } from "./scene.js";
 
 const ALL = { limit: 100, after: null };

@@ -1,8 +1,8 @@
 import { onTestFinished } from "vitest";
-import { granted } from "../../src/core/leases.js";
-import type { NewTaskRow, TaskRow } from "../../src/core/rows.js";
-import type { Store, Tx } from "../../src/core/store.js";
-import { queuePlace } from "../../src/core/task-state.js";
+import { granted } from "../../src/core/leases/leases.js";
+import type { NewTaskRow, TaskRow } from "../../src/core/port/rows.js";
+import type { Store, Tx } from "../../src/core/port/store.js";
+import { queuePlace } from "../../src/core/tasks/task-state.js";
 
 /** What a store must offer to be put through the suite. */
 export interface StoreUnderTest {

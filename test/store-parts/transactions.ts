@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Tx } from "../../src/core/store.js";
+import type { Tx } from "../../src/core/port/store.js";
 import { agentRow, StoreScene, type StoreUnderTest } from "./scene.js";
 
 export function transactionTests(make: () => StoreUnderTest): void {

@@ -8,7 +8,7 @@ interface UniverseScope {
 
 /**
  * Scopes small enough that every name that two of them can have in common is written down, and what covers a name said again
- * from the text of R30: slowly, by trying, and knowing nothing of `src/core/scope-overlap.ts`.
+ * from the text of R30: slowly, by trying, and knowing nothing of `src/core/scopes/scope-overlap.ts`.
  */
 export class ScopeUniverse {
   readonly scopes: readonly UniverseScope[];

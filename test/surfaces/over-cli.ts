@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { operations } from "dibs/contract";
-import { commands } from "../../src/cli/commands.js";
+import { commands } from "../../src/cli/commands/commands.js";
 import { CommandLine, type Ran } from "../support/dibs-command.js";
 import type { Asking, Entrance, Fields, Heard } from "./surface.js";
 import type { World } from "./world.js";

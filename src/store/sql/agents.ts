@@ -1,5 +1,5 @@
-import type { AgentRow, KeyRow } from "../../core/rows.js";
-import type { AgentVerbs } from "../../core/verbs.js";
+import type { AgentRow, KeyRow } from "../../core/port/rows.js";
+import type { AgentVerbs } from "../../core/port/verbs.js";
 import { assignments, type Db, done, insertInto, valuesOf } from "./db.js";
 
 const AGENT = [

@@ -1,4 +1,4 @@
-import type { CapacityRow, ScopeVerbs } from "../../core/scope-rows.js";
+import type { CapacityRow, ScopeVerbs } from "../../core/port/scope-rows.js";
 import { after, type Db } from "./db.js";
 
 type Capacities = "capacities" | "setCapacity" | "listCapacities" | "kindsInUse";

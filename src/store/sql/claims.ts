@@ -1,5 +1,5 @@
-import type { ClaimRecord } from "../../core/rows.js";
-import type { ClaimVerbs } from "../../core/verbs.js";
+import type { ClaimRecord } from "../../core/port/rows.js";
+import type { ClaimVerbs } from "../../core/port/verbs.js";
 import type { SqlValue } from "../driver.js";
 import { after, type Db } from "./db.js";
 

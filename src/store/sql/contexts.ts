@@ -1,4 +1,4 @@
-import type { ContextVerbs, NamedVersion } from "../../core/context-verbs.js";
+import type { ContextVerbs, NamedVersion } from "../../core/port/context-verbs.js";
 import { after, type Db } from "./db.js";
 
 const COLUMNS = ["task_seq", "version", "context", "changed", "agent_id", "session_id", "created_at"] as const;

@@ -1,5 +1,5 @@
-import type { DependencyVerbs } from "../../core/dependency-verbs.js";
-import { type BlockerRow, type DependentRow, type LinkedRow, QUEUE, type TaskRow } from "../../core/rows.js";
+import type { DependencyVerbs } from "../../core/port/dependency-verbs.js";
+import { type BlockerRow, type DependentRow, type LinkedRow, QUEUE, type TaskRow } from "../../core/port/rows.js";
 import { after, type Db, done } from "./db.js";
 import { broken } from "./liveness.js";
 import { SELECT_TASK } from "./read-tasks.js";
@@ -79,6 +79,8 @@ export function dependencyVerbs(db: Db): DependencyVerbs {
   };
 }
 
+const EDGE = "d.blocker_seq = a.seq AND d.task_seq = ?";
+
 type Reading = "present" | "blockersOf" | "reaches" | "edgesAbove" | "titles" | "list";
 
 function readingVerbs(db: Db): Pick<DependencyVerbs, Reading> {
@@ -91,9 +93,9 @@ function readingVerbs(db: Db): Pick<DependencyVerbs, Reading> {
     present: (taskSeq, blockerSeqs) =>
       after(
         db.all<{ seq: number }>(
-          `SELECT blocker_seq AS seq FROM dependencies WHERE task_seq = ? AND blocker_seq IN (${numbersOf})`,
-          taskSeq,
+          `WITH asked (seq) AS (${numbersOf}) SELECT a.seq FROM asked a ${perRow("dependencies", "d", EDGE)}`,
           JSON.stringify(blockerSeqs),
+          taskSeq,
         ),
         (rows) => rows.map((row) => row.seq),
       ),

@@ -1,4 +1,4 @@
-import { type DumpVerbs, type StoredRow, TABLES } from "../../core/dump-verbs.js";
+import { type DumpVerbs, type StoredRow, TABLES } from "../../core/port/dump-verbs.js";
 import { after, type Db } from "./db.js";
 
 /** Values of the first column whose rows are read at once; a text may have a megabyte. */

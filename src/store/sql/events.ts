@@ -1,5 +1,5 @@
-import type { EventRow } from "../../core/rows.js";
-import type { EventVerbs } from "../../core/verbs.js";
+import type { EventRow } from "../../core/port/rows.js";
+import type { EventVerbs } from "../../core/port/verbs.js";
 import { type Db, valuesOf } from "./db.js";
 
 const COLUMNS = [

@@ -1,5 +1,5 @@
-import type { FamilyVerbs, MemberRow } from "../../core/family-verbs.js";
-import type { TaskRow } from "../../core/rows.js";
+import type { FamilyVerbs, MemberRow } from "../../core/port/family-verbs.js";
+import type { TaskRow } from "../../core/port/rows.js";
 import { after, type Db } from "./db.js";
 import { SELECT_TASK } from "./read-tasks.js";
 

@@ -1,4 +1,4 @@
-import type { HandoffRow, HandoffVerbs } from "../../core/handoff-verbs.js";
+import type { HandoffRow, HandoffVerbs } from "../../core/port/handoff-verbs.js";
 import type { SqlValue } from "../driver.js";
 import { after, type Db, done, insertInto, valuesOf } from "./db.js";
 
@@ -30,7 +30,7 @@ const SELECT = `SELECT h.*, f.name AS from_name, r.name AS to_name, x.content, c
   JOIN sessions g ON g.id = h.from_session LEFT JOIN sessions s ON s.id = h.to_session
   LEFT JOIN tasks t ON t.id = h.task_id LEFT JOIN task_texts x ON x.seq = t.seq
   LEFT JOIN scope_claims c ON c.id = h.claim_id`;
-/** As core/handoff-state.ts has it for one row; each `?` is the time. */
+/** As core/handoffs/handoff-state.ts has it for one row; each `?` is the time. */
 const STANDS = `o.state = 'offered' AND o.expires_at > ? AND o.lease_ends_at > ?
   AND (o.giver_ends_at IS NULL OR o.giver_ends_at > ?) AND (o.receiver_ends_at IS NULL OR o.receiver_ends_at > ?)`;
 

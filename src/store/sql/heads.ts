@@ -1,4 +1,4 @@
-import type { HeadRow, HeadVerbs } from "../../core/head-verbs.js";
+import type { HeadRow, HeadVerbs } from "../../core/port/head-verbs.js";
 import { type Db, done, insertInto, valuesOf } from "./db.js";
 
 const COLUMNS = ["workspace_id", "project_id", "branch", "head", "agent_id", "updated_at"] as const;

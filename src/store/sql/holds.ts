@@ -1,6 +1,6 @@
-import type { HoldRow, HoldVerbs } from "../../core/hold-rows.js";
-import { QUEUE } from "../../core/rows.js";
-import type { DeclaredRow } from "../../core/scope-rows.js";
+import type { HoldRow, HoldVerbs } from "../../core/port/hold-rows.js";
+import { QUEUE } from "../../core/port/rows.js";
+import type { DeclaredRow } from "../../core/port/scope-rows.js";
 import { after, type Db, done, insertInto, valuesOf } from "./db.js";
 import { asleepFor, moveInQueue, type Sleeper } from "./parking.js";
 import { inQueue } from "./read-tasks.js";

@@ -1,5 +1,5 @@
-import type { TaskRow } from "../../core/rows.js";
-import type { Duty, LeaseVerbs } from "../../core/verbs.js";
+import type { TaskRow } from "../../core/port/rows.js";
+import type { Duty, LeaseVerbs } from "../../core/port/verbs.js";
 import { after, type Db, type Guard } from "./db.js";
 import { scopeLeaseVerbs } from "./scope-leases.js";
 import { writeTask } from "./tasks.js";

@@ -1,5 +1,5 @@
 /**
- * A task's liveness by the clock in SQL, as `core/task-state.ts` has it for one row: conditions on a task and the
+ * A task's liveness by the clock in SQL, as `core/tasks/task-state.ts` has it for one row: conditions on a task and the
  * session that holds it, by their aliases. Each `?` is the time.
  */
 export const alive = (task: string, session: string) =>

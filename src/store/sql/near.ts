@@ -1,4 +1,4 @@
-import type { Near } from "../../core/scope-rows.js";
+import type { Near } from "../../core/port/scope-rows.js";
 import type { SqlValue } from "../driver.js";
 import type { Dialect } from "./db.js";
 

@@ -1,7 +1,7 @@
-import { REMEMBERED_MS } from "../../core/idempotency.js";
-import type { CommentRow, LinkRow, NoticeRow } from "../../core/note-rows.js";
+import { REMEMBERED_MS } from "../../core/engine/idempotency.js";
+import type { CommentRow, LinkRow, NoticeRow } from "../../core/port/note-rows.js";
 
-import type { NoteVerbs } from "../../core/verbs.js";
+import type { NoteVerbs } from "../../core/port/verbs.js";
 import { after, type Db, done } from "./db.js";
 
 const COMMENT = ["id", "task_seq", "task_id", "agent_id", "body", "kind", "lease_id", "created_at"] as const;

@@ -1,6 +1,6 @@
-import { QUEUE, type TaskRow } from "../../core/rows.js";
-import type { DeclaringRow, PassedOver, ScopeVerbs } from "../../core/scope-rows.js";
-import type { QueueFilter } from "../../core/verbs.js";
+import { QUEUE, type TaskRow } from "../../core/port/rows.js";
+import type { DeclaringRow, PassedOver, ScopeVerbs } from "../../core/port/scope-rows.js";
+import type { QueueFilter } from "../../core/port/verbs.js";
 import type { SqlValue } from "../driver.js";
 import { BESIDE } from "./capacities.js";
 import type { Db } from "./db.js";

@@ -1,4 +1,4 @@
-import type { NodeRow, PlanRow, PlanVerbs, StepRow } from "../../core/plan-verbs.js";
+import type { NodeRow, PlanRow, PlanVerbs, StepRow } from "../../core/port/plan-verbs.js";
 import type { Db } from "./db.js";
 
 const PLAN_COLUMNS = ["id", "workspace_id", "project_id", "slug", "title", "created_by", "created_at"] as const;

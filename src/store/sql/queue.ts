@@ -1,5 +1,5 @@
-import { QUEUE } from "../../core/rows.js";
-import type { Awaitable, QueueFilter, TaskVerbs } from "../../core/verbs.js";
+import { QUEUE } from "../../core/port/rows.js";
+import type { Awaitable, QueueFilter, TaskVerbs } from "../../core/port/verbs.js";
 import type { SqlValue } from "../driver.js";
 import { after, type Db } from "./db.js";
 import { inQueue, readTasks } from "./read-tasks.js";

@@ -1,5 +1,5 @@
-import type { TaskRow } from "../../core/rows.js";
-import type { Awaitable } from "../../core/verbs.js";
+import type { TaskRow } from "../../core/port/rows.js";
+import type { Awaitable } from "../../core/port/verbs.js";
 import type { SqlValue } from "../driver.js";
 import type { Db } from "./db.js";
 

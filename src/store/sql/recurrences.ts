@@ -1,5 +1,5 @@
-import type { RecurrenceRow, RecurrenceVerbs } from "../../core/recurrence-verbs.js";
-import type { TaskRow } from "../../core/rows.js";
+import type { RecurrenceRow, RecurrenceVerbs } from "../../core/port/recurrence-verbs.js";
+import type { TaskRow } from "../../core/port/rows.js";
 import { after, assignments, type Db, done, insertInto, valuesOf } from "./db.js";
 import { SELECT_TASK } from "./read-tasks.js";
 

@@ -1,4 +1,4 @@
-import type { RepositoryRow, RepositoryVerbs } from "../../core/repository-verbs.js";
+import type { RepositoryRow, RepositoryVerbs } from "../../core/port/repository-verbs.js";
 import { after, type Db, done, insertInto, valuesOf } from "./db.js";
 
 const COLUMNS = ["workspace_id", "identity", "remote", "project_id", "created_at"] as const;

@@ -1,4 +1,4 @@
-import type { ScopeLeaseVerbs } from "../../core/scope-rows.js";
+import type { ScopeLeaseVerbs } from "../../core/port/scope-rows.js";
 import { after, type Db, done } from "./db.js";
 
 const COLUMNS = [

@@ -1,6 +1,6 @@
 import type { ScopeKey } from "../../contract/scope.js";
-import { indexKey } from "../../core/scope-keys.js";
-import type { Near, ScopeClaimRow, ScopeVerbs } from "../../core/scope-rows.js";
+import type { Near, ScopeClaimRow, ScopeVerbs } from "../../core/port/scope-rows.js";
+import { indexKey } from "../../core/scopes/scope-keys.js";
 import type { SqlValue } from "../driver.js";
 import { capacities } from "./capacities.js";
 import { after, type Db, done } from "./db.js";

@@ -1,5 +1,5 @@
-import type { SessionRow } from "../../core/rows.js";
-import type { SessionChange, SessionFilter, SessionVerbs } from "../../core/session-verbs.js";
+import type { SessionRow } from "../../core/port/rows.js";
+import type { SessionChange, SessionFilter, SessionVerbs } from "../../core/port/session-verbs.js";
 import type { SqlValue } from "../driver.js";
 import { after, assignments, type Db, done, insertInto, valuesOf } from "./db.js";
 

@@ -1,5 +1,5 @@
-import type { TaskRow } from "../../core/rows.js";
-import type { Awaitable, LeaseChange, TaskVerbs } from "../../core/verbs.js";
+import type { TaskRow } from "../../core/port/rows.js";
+import type { Awaitable, LeaseChange, TaskVerbs } from "../../core/port/verbs.js";
 import type { SqlValue } from "../driver.js";
 import { after, type Db, done, type Guard } from "./db.js";
 import { queueVerbs } from "./queue.js";

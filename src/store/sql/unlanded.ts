@@ -1,5 +1,5 @@
 import type { ScopeKey } from "../../contract/scope.js";
-import type { UnlandedRow, UnlandedVerbs } from "../../core/unlanded-rows.js";
+import type { UnlandedRow, UnlandedVerbs } from "../../core/port/unlanded-rows.js";
 import type { SqlValue } from "../driver.js";
 import { assignments, type Db, done } from "./db.js";
 

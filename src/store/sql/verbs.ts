@@ -1,4 +1,4 @@
-import type { Tx } from "../../core/store.js";
+import type { Tx } from "../../core/port/store.js";
 import { agentVerbs } from "./agents.js";
 import { claimVerbs } from "./claims.js";
 import { contextVerbs } from "./contexts.js";

@@ -1,5 +1,5 @@
-import type { Near } from "../../core/scope-rows.js";
-import type { StoredWait, WaitRow, WaitVerbs, YieldRow } from "../../core/wait-rows.js";
+import type { Near } from "../../core/port/scope-rows.js";
+import type { StoredWait, WaitRow, WaitVerbs, YieldRow } from "../../core/port/wait-rows.js";
 import type { SqlValue } from "../driver.js";
 import { after, type Db, done, insertInto, valuesOf } from "./db.js";
 import { nearAny, nearAnyOf } from "./near.js";

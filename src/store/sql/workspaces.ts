@@ -1,5 +1,5 @@
-import type { ProjectRow, WorkspaceRow } from "../../core/rows.js";
-import type { Page, WorkspaceVerbs } from "../../core/verbs.js";
+import type { ProjectRow, WorkspaceRow } from "../../core/port/rows.js";
+import type { Page, WorkspaceVerbs } from "../../core/port/verbs.js";
 import { after, assignments, type Db, done, insertInto, valuesOf } from "./db.js";
 
 const PROJECT = ["id", "workspace_id", "key", "name", "case_insensitive", "created_at"] as const;

@@ -1,6 +1,6 @@
 /**
  * What is held of names. A claim of a task's lives and dies with the task's lease and has no end of its own; ended ones stay
- * as the history of who held what. `index_key` finds what may overlap (core/scope-keys.ts); a namespace is a project, or
+ * as the history of who held what. `index_key` finds what may overlap (core/scopes/scope-keys.ts); a namespace is a project, or
  * the workspace for names that its projects share, and draws its fences from one counter.
  */
 export const scopes = /* sql */ `

@@ -1,6 +1,6 @@
 /**
  * Who waits for which names. What a ticket wants stands on it as JSON; wait_scopes is only where it is found by a name, and
- * its rows go when it ends. `rank` orders the line and never changes (core/line-order.ts). A ticket without a session keeps
+ * its rows go when it ends. `rank` orders the line and never changes (core/line/line-order.ts). A ticket without a session keeps
  * names free for a task that was passed over. Yields are what somebody asked a holder, and what that one said.
  */
 export const waits = /* sql */ `

@@ -1,0 +1,121 @@
+import { DibsError } from "../../contract/errors.js";
+import type { Context } from "../context.js";
+import { grouped } from "../grouped.js";
+import type { WaitRow } from "../port/wait-rows.js";
+import type { Conflict } from "../scopes/scope-conflicts.js";
+import type { Wanted } from "../scopes/scope-names.js";
+import { withoutFreePlaces } from "../scopes/scope-places.js";
+import { scopeClaimView } from "../scopes/scope-view.js";
+import { ahead } from "./in-line.js";
+import { isBefore, isOffered } from "./line-order.js";
+import { asHolder, heldInTheWay, type InLine, requestOf, ticketsNear } from "./line-tickets.js";
+import { lookingOnce } from "./looking-once.js";
+import { type Edge, mayWaitFor, wayTo } from "./wait-graph.js";
+
+/**
+ * Refuses to wait for somebody who, over however many others, waits for the asker (R37). Of two halves that are written at
+ * once the later one sees the earlier: lines of a workspace are entered one after another.
+ */
+export async function refuseDeadlock(
+  context: Context,
+  asker: InLine,
+  wanted: readonly Wanted[],
+  conflicts: readonly Conflict[],
+): Promise<void> {
+  const { session } = asker;
+  if (session === null) return;
+  const looking = lookingOnce(context);
+  const behind = await behindIt(context, asker, wanted, conflicts);
+  const waiting = new Set(await mayWaitFor(looking, session.id));
+  for (const other of behind.sessions)
+    for (const each of [other, ...(await mayWaitFor(looking, other))]) waiting.add(each);
+  // Who has one of several places keeps nobody waiting while another is free, be it in the way of the asker's own.
+  const edgesOf = async (wait: WaitRow) => {
+    const request = requestOf(wait);
+    return withoutFreePlaces(looking, [
+      ...(await heldInTheWay(looking, [request])),
+      ...(await ahead(looking, request.wanted, request.asker)),
+      ...behind.edgesOf(wait, request.wanted),
+    ]);
+  };
+  const search = { looking, sessionId: session.id, waiting, deadEnds: new Set<string>(), edgesOf };
+  for (const conflict of conflicts) {
+    // For another task of its own, as two tasks' names conflict within one session too (R16), it would wait for itself.
+    const own = conflict.holder.holder_session === session.id;
+    const way = own ? [] : await wayTo(search, conflict.holder.holder_session);
+    if (way) throw wouldDeadlock(context, conflict, way);
+  }
+}
+
+/** Of what such a ticket wants that for which it would wait for the asker. */
+type EdgesBehind = (wait: WaitRow, wanted: readonly Wanted[]) => Conflict[];
+
+/**
+ * Tickets that would wait for the asker as it gets into line before them, over more than its own place in line: those of
+ * sessions that the asker itself waits for will pass it (in-line.ts).
+ */
+async function behindIt(
+  context: Context,
+  asker: InLine,
+  wanted: readonly Wanted[],
+  conflicts: readonly Conflict[],
+): Promise<{ readonly edgesOf: EdgesBehind; readonly sessions: ReadonlySet<string> }> {
+  const passing = new Set(conflicts.map(({ holder }) => holder.holder_session));
+  const { agent, session, nowMs } = context;
+  const own = {
+    ...NOBODY,
+    claimed_at: nowMs,
+    holder_agent: agent.id,
+    agent_name: agent.name,
+    holder_session: session?.id ?? "",
+  };
+  const met = (await ticketsNear(context, [{ wanted, asker }])).filter(
+    ({ wait }) => !isBefore(wait, asker) && !isOffered(wait, nowMs) && !passing.has(wait.session_id ?? ""),
+  );
+  const bySeq = grouped(met, ({ wait }) => wait.seq);
+  const edgesOf: EdgesBehind = ({ seq }, theirs) =>
+    (bySeq.get(seq) ?? []).flatMap(({ wanted: { scope, mode }, wait, name }) => {
+      const waitsFor = theirs.find((each) => each.scope.key === name.key && each.namespace === name.namespace);
+      const taken = { ...name, scope: scope.text, key: scope.key, mode };
+      return waitsFor ? [{ wanted: waitsFor, holder: { ...asHolder(wait, taken, nowMs), ...own } }] : [];
+    });
+  return { edgesOf, sessions: new Set(met.flatMap(({ wait }) => wait.session_id ?? [])) };
+}
+
+/** The asker has no ticket yet that could be shown. */
+const NOBODY = { id: "", task_id: null, intent: "", implicit: 0, client: null, branch: null };
+
+function wouldDeadlock(context: Context, first: Conflict, way: readonly Edge[]): DibsError<"would_deadlock"> {
+  const step = (conflict: Conflict, who: { id: string; name: string; session: string; ticket: string | null }) => ({
+    agent_id: who.id,
+    agent_name: who.name,
+    session_id: who.session,
+    ticket: who.ticket,
+    waits_for: conflict.wanted.scope.text,
+    holder: scopeClaimView(conflict.holder, context.nowMs),
+  });
+  const { agent, session } = context;
+  const cycle = [
+    step(first, { id: agent.id, name: agent.name, session: session?.id ?? "", ticket: null }),
+    ...way.map(({ wait, conflict }) =>
+      step(conflict, {
+        id: wait.agent_id ?? "",
+        name: wait.agent_name ?? "",
+        session: wait.session_id ?? "",
+        ticket: wait.id,
+      }),
+    ),
+  ];
+  const told = cycle.map(({ agent_name, waits_for, holder }) => {
+    const has = holder.fence === 0 ? "is before it in line for" : "holds";
+    return `${agent_name} would wait for ${waits_for}, as ${holder.agent_name} ${has} ${holder.scope}`;
+  });
+  return new DibsError("would_deadlock", `To wait would be a deadlock: ${told.join("; ")}.`, {
+    cycle,
+    next: [
+      "Release what you hold of it, then claim all that you need in one call: release_scopes, claim_scopes.",
+      "Ask a holder to yield: request_yield.",
+      "Work on something else: claim_next_task.",
+    ],
+  });
+}

@@ -1,0 +1,43 @@
+import type { WaitRow } from "../port/wait-rows.js";
+import type { Conflict, Looking } from "../scopes/scope-conflicts.js";
+import type { Wanted } from "../scopes/scope-names.js";
+import { withoutFreePlaces } from "../scopes/scope-places.js";
+import { isBefore, isOffered } from "./line-order.js";
+import { conflictOf, heldInTheWay, type InLine, ticketsNear, waitingOf } from "./line-tickets.js";
+import { lookingOnce } from "./looking-once.js";
+import { awaitedBy, waitingFor } from "./wait-graph.js";
+
+/** What is in the way of a request: what others hold, what is offered to them, and who is before it in line. */
+export async function inTheWayOf(looking: Looking, wanted: readonly Wanted[], asker: InLine): Promise<Conflict[]> {
+  const held = await heldInTheWay(looking, [{ wanted, asker }]);
+  return withoutFreePlaces(looking, [...held, ...(await ahead(looking, wanted, asker))]);
+}
+
+/**
+ * What of the line is in the way of a request: live offers, and those before it (R35); one that waits for the asker isn't,
+ * or they would wait for each other. And one behind a newcomer is, where the newcomer waits for that one already: granted,
+ * the two would wait for each other, too.
+ */
+export async function ahead(looking: Looking, wanted: readonly Wanted[], asker: InLine): Promise<Conflict[]> {
+  const met = await ticketsNear(looking, [{ wanted, asker }]);
+  if (met.length === 0) return [];
+  const { session } = asker;
+  const before = met.some(({ wait }) => isBefore(wait, asker) && !isOffered(wait, looking.nowMs));
+  const behind = session && before ? await waitingFor(looking, session.id) : NOBODY;
+  const own = session && asker.newcomer ? await waitingOf(looking, [session.id]) : [];
+  const awaited = own.length > 0 ? await awaitedBy(lookingOnce(looking), own) : NOBODY;
+  const stops = (wait: WaitRow) =>
+    isOffered(wait, looking.nowMs) ||
+    (isBefore(wait, asker) && !behind.has(wait.seq)) ||
+    (wait.session_id !== null && awaited.has(wait.session_id));
+  return met.filter(({ wait }) => stops(wait)).map((each) => conflictOf(each, looking.nowMs));
+}
+
+const NOBODY: ReadonlySet<never> = new Set<never>();
+
+/** How many tickets that are before the asker want what overlaps, those too that would share it. */
+export async function countAhead(looking: Looking, wanted: readonly Wanted[], asker: InLine): Promise<number> {
+  const alone = wanted.map((each) => ({ ...each, mode: "exclusive" as const }));
+  const met = await ticketsNear(looking, [{ wanted: alone, asker }]);
+  return new Set(met.filter(({ wait }) => isBefore(wait, asker)).map(({ wait }) => wait.seq)).size;
+}
