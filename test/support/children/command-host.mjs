@@ -12,6 +12,7 @@ process.on("message", async ({ args, env, cwd, stdin, end }) => {
   process.chdir(cwd);
   Object.defineProperty(process, "stdin", { value: Readable.from(stdin === "" ? [] : [stdin]), configurable: true });
   process.exitCode = undefined;
+  const own = process.getActiveResourcesInfo().length;
   await import(`${MAIN}?${++ran}`);
   while (process.getActiveResourcesInfo().length > own) await new Promise((resolve) => setTimeout(resolve, 1));
   const exit = process.exitCode ?? 0;
@@ -22,5 +23,4 @@ process.on("message", async ({ args, env, cwd, stdin, end }) => {
 
 // The streams are made when they are first looked at.
 for (const stream of [process.stdout, process.stderr]) stream.write("");
-const own = process.getActiveResourcesInfo().length;
 process.send("ready");
