@@ -11,7 +11,8 @@ import { requireNamed } from "../named.js";
 import type { TaskRow } from "../port/rows.js";
 import type { GrantedScope } from "../port/scope-rows.js";
 import type { WaitedName, WaitFilter, WaitRow } from "../port/wait-rows.js";
-import type { Conflict, Looking } from "../scopes/scope-conflicts.js";
+import { givenAndLost } from "../scopes/lost-claim.js";
+import { type Conflict, isLive, type Looking } from "../scopes/scope-conflicts.js";
 import type { Claiming } from "../scopes/scope-granting.js";
 import { namespaceOf, nearTo, scopeOf, type Wanted } from "../scopes/scope-names.js";
 import { overlap } from "../scopes/scope-overlap.js";
@@ -144,10 +145,25 @@ export async function answerOf(context: Context, row: WaitRow): Promise<{ body: 
   return { body, conflicts };
 }
 
+/**
+ * The answer about a ticket that was given before, as things are now; what it was granted and its own session holds no more is
+ * never given again as live (R59).
+ */
+export async function waitAnew(context: Context, ticket: string): Promise<unknown> {
+  const row = await waitOf(context, ticket);
+  if (row.ended_how === "granted" && isTicketOf(row, context.session)) {
+    const ids = JSON.parse(row.claims ?? "[]") as string[];
+    const claims = await context.tx.scopes.byIds(context.workspaceId, ids);
+    const dead = claims.find((claim) => !isLive(claim, context.nowMs));
+    if (dead) throw givenAndLost(dead);
+  }
+  return (await answerOf(context, row)).body;
+}
+
 export const cancel_wait: Handler<Input<"cancel_wait">> = async (context, input) => {
   const row = await waitOf(context, input.ticket);
   if (row.agent_id !== context.agent.id && !roleAtLeast(context.role, "coordinator"))
     throw new DibsError("forbidden", "Only its own agent, or a coordinator, takes a ticket out of the line.", {});
   if (isWaiting(row, context.nowMs)) await endWait(context.tx, row, "cancelled", { by: context });
-  return { body: (await answerOf(context, await waitOf(context, row.id))).body };
+  return { body: (await answerOf(context, await waitOf(context, row.id))).body, wait: row.id };
 };

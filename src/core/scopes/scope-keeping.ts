@@ -33,8 +33,20 @@ export const heartbeat_scopes: Handler<Input<"heartbeat_scopes">> = async (conte
       items.push(itemOf(await renewScope(context, chosen.row, { ...lease, ...said }), "renewed", null, context));
     }
   }
-  return { body: { items, notices: await noticesOf(context) } };
+  return { body: { items, notices: await noticesOf(context) }, beat: { items } };
 };
+
+/** The answer to a heartbeat that came before, as things are now: what is dead by then is lost (R59). */
+export async function keptAnew(context: Context, before: readonly Item[]) {
+  const ids = before.flatMap(({ outcome, claim_id }) => (outcome === "lost" || claim_id === null ? [] : [claim_id]));
+  const now = new Map((await byIds(context, ids, undefined)).map((chosen, at) => [ids[at], chosen]));
+  const items = before.map((item) => {
+    const chosen = now.get(item.claim_id ?? "");
+    if (!chosen) return item;
+    return "row" in chosen ? itemOf(chosen.row, item.outcome, item.reason, context) : lostItem(chosen);
+  });
+  return { items, notices: await noticesOf(context) };
+}
 
 const WITH_TASK = "goes with its task";
 

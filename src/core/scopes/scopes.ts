@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import { DibsError } from "../../contract/errors.js";
 import type { Operations } from "../../contract/operations.js";
 import { noticesOf } from "../agents/notices.js";
 import { projectOf } from "../agents/projects.js";
@@ -19,6 +18,7 @@ import type { GrantedScope, ScopeClaimRow } from "../port/scope-rows.js";
 import { iso } from "../tasks/task-view.js";
 import { taskOf } from "../tasks/tasks.js";
 import { refusedBeside, unlandedBeside } from "../unlanded/unlanded-beside.js";
+import { givenAndLost } from "./lost-claim.js";
 import { isInTheWay, isLive, overlapping, scopeConflict } from "./scope-conflicts.js";
 import { type Claiming, tryClaim } from "./scope-granting.js";
 import { namespaceOf, nearTo, scopeOf, type Wanted, wantedOf } from "./scope-names.js";
@@ -79,11 +79,7 @@ export async function claimedAnew(context: Context, ids: readonly string[]) {
   const claims = ids.map((id) => {
     const row = rows.get(id);
     if (row && isLive(row, context.nowMs)) return claimedView(context)(row);
-    const reason = row?.ended_how ?? "expired";
-    throw new DibsError("lease_lost", `${row?.scope ?? "A scope"} was claimed by this call, and is held no more.`, {
-      reason,
-      next: ["Stop working on it.", "Claim it again, with another Idempotency-Key: claim_scopes."],
-    });
+    throw givenAndLost(row);
   });
   const unlanded = await unlandedBeside(context, [...rows.values()]);
   return { claims, unlanded, notices: await noticesOf(context) };
