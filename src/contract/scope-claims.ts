@@ -110,7 +110,7 @@ export const scopeOperations = {
         scope: z.string(),
         mode,
         free: z.boolean().describe("It would be granted."),
-        held: z.boolean().describe("By the asking session."),
+        held: z.boolean().describe("By the asking session, in this mode or alone."),
         conflicts: z.array(claimRow),
         holds: z.array(holdRow).describe("What freezes it."),
       }),

@@ -59,7 +59,10 @@ export async function tryClaim(context: Context, asked: Claiming): Promise<Tried
 }
 
 /** What of the names is the holder's already, locked; what the clock has ended; and who is in the way of the others. */
-async function looked(context: Context, { wanted, row, asker, overrules }: Claiming) {
+export async function looked(
+  context: Context,
+  { wanted, row, asker, overrules }: Pick<Claiming, "wanted" | "row" | "asker" | "overrules">,
+) {
   const holder = row?.holder_session ?? asker.session?.id ?? null;
   const conflicts: Conflict[] = [];
   const dead = new Map<number, ScopeClaimRow>();
@@ -96,7 +99,8 @@ async function looked(context: Context, { wanted, row, asker, overrules }: Claim
   };
 }
 
-function isRenewal(own: ScopeClaimRow | undefined, { mode }: Wanted): boolean {
+/** Whether what is held already is all that is wanted: it needs to be free of nobody. */
+export function isRenewal(own: ScopeClaimRow | undefined, { mode }: Wanted): boolean {
   return own !== undefined && (own.mode === "exclusive" || mode === "shared");
 }
 
