@@ -24,6 +24,7 @@ const item = z.object({
   reason: z.string().nullable().describe("Why it is kept or lost."),
   expires_at: z.string().nullable(),
   remaining_ms: z.number().nullable(),
+  now: z.array(z.string()).optional().describe("With the reason narrowed: the claims that it is now."),
 });
 
 /** Announcing what one is about to touch: names as leases (R29-R36). */

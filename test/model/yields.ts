@@ -77,15 +77,15 @@ export class Yields extends ClaimHandoffs {
     const wanted = once(keeps.map((keep) => ({ ...keep, mode: claim.mode })));
     const asker = { session: claim.session, task: claim.task, priority: 2 };
     this.refuseBeside(asker, wanted, (each) => each === claim);
-    claim.ended = "released";
+    Object.assign(claim, { ended: "released", narrowedAtMs: this.nowMs });
     for (const each of wanted) {
       const own = this.own(asker, each);
       const { seconds, intent } = claim;
       if (own) {
         if (claim.mode === "exclusive" && own.mode === "shared") this.upgrade(own);
-        Object.assign(own, { nested: own.nested + 1, intent, hops: Math.max(own.hops, claim.hops) });
+        Object.assign(own, { nested: own.nested + claim.nested, intent, hops: Math.max(own.hops, claim.hops) });
         if (!own.grant) this.renewName(own, seconds);
-      } else this.grantName(each, claim).hops = claim.hops;
+      } else Object.assign(this.grantName(each, claim), { hops: claim.hops, nested: claim.nested });
     }
   }
 }

@@ -112,6 +112,19 @@ describe("asking a holder to yield (R38)", () => {
     expect((await fresh.ask("list_waits", {}, cat)).map(({ state }) => state)).toEqual(["offered", "waiting"]);
   });
 
+  test("narrow keeps how often it was claimed, and who keeps the old claim alive is told what it is now", async () => {
+    const id = await claim(ann, "path:src");
+    await claim(ann, "path:src");
+    const own = await claim(ann, "path:src/b");
+    await answer(ann, (await ask(ben, id)).id, { answer: "narrow", scopes: ["path:src/a", "path:src/b"] });
+    const ids = (await fresh.ask("list_claims", {}, ben)).map((row) => row.id);
+    const told = [{ outcome: "lost", reason: "narrowed", now: [ids.find((each) => each !== own), own] }];
+    for (const named of [{ claim_ids: [id] }, { scopes: ["path:src"] }])
+      expect((await fresh.ask("heartbeat_scopes", named, ann)).items).toMatchObject(told);
+    const release = async () => (await fresh.ask("release_scopes", { claim_ids: ids }, ann)).released;
+    expect([await release(), await release(), await release()]).toEqual([0, 1, 1]);
+  });
+
   test("narrow says each of them once, however often it is named, and parts of the whole tree are parts of it", async () => {
     const asked = await ask(ben, await claim(ann, "path:**"));
     await answer(ann, asked.id, { answer: "narrow", scopes: ["path:src/*.ts", "path:src/a", "path:src/a"] });

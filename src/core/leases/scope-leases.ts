@@ -24,13 +24,15 @@ export interface ScopeGrant {
   /** The task, and its lease, that it lives by. */
   readonly task: { readonly id: string; readonly lease_id: string; readonly untilMs: number } | null;
   readonly hops?: number;
+  /** How often it counts as claimed: once, but for what was more and is made smaller. */
+  readonly nested?: number;
 }
 
 /** Grants free names, each with a higher fence than every earlier grant of its namespace (R4). Locks are taken before. */
 export async function grantScopes(
   context: Context,
   wanted: readonly Wanted[],
-  { session, project, intent, leaseSeconds, task, hops = 0 }: ScopeGrant,
+  { session, project, intent, leaseSeconds, task, hops = 0, nested = 1 }: ScopeGrant,
 ): Promise<GrantedScope[]> {
   const { tx, nowMs } = context;
   const drawn = new Map<string, number>();
@@ -57,7 +59,7 @@ export async function grantScopes(
       holder_agent: session.agent_id,
       holder_session: session.id,
       intent,
-      nested: 1,
+      nested,
       hops,
       fence,
       claimed_at: nowMs,

@@ -12,6 +12,7 @@ import type { ScopeClaimRow } from "../port/scope-rows.js";
 import type { YieldRow } from "../port/wait-rows.js";
 import { titled } from "../quoted.js";
 import { requireReason } from "../required-reason.js";
+import { keepNarrowed } from "../scopes/narrowed.js";
 import { isLive, isProven, scopeConflict } from "../scopes/scope-conflicts.js";
 import { tryClaim } from "../scopes/scope-granting.js";
 import { wantedOf } from "../scopes/scope-names.js";
@@ -113,12 +114,14 @@ async function narrow(context: Context, claim: ScopeClaimRow, texts: readonly st
     ticket: null,
     newcomer: true,
   };
-  const { intent, lease_seconds: leaseSeconds, hops } = claim;
+  const { intent, lease_seconds: leaseSeconds, hops, nested } = claim;
   const holder = () => context.holder();
   await endScopes(context, [claim], "released", { narrowed: true });
-  const asked = { wanted, project, intent, leaseSeconds, row, asker, holder, hops, overrules: true } as const;
+  const asked = { wanted, project, intent, leaseSeconds, row, asker, holder, hops, nested, overrules: true } as const;
   const tried = await tryClaim(context, asked);
   if ("conflicts" in tried) throw scopeConflict(context, tried.conflicts, null);
+  const now = tried.claims.map(({ id }) => id);
+  await keepNarrowed(context, claim.id, now);
 }
 
 async function claimOf(context: Context, id: string): Promise<ScopeClaimRow> {

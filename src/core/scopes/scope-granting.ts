@@ -19,7 +19,7 @@ import type { Wanted } from "./scope-names.js";
 import { withoutFreePlaces } from "./scope-places.js";
 
 /** What a claim of names is asked with, and by whom. */
-export interface Claiming extends Pick<ScopeGrant, "project" | "intent" | "leaseSeconds" | "hops"> {
+export interface Claiming extends Pick<ScopeGrant, "project" | "intent" | "leaseSeconds" | "hops" | "nested"> {
   readonly wanted: readonly Wanted[];
   /** The task that they are claimed for. */
   readonly row: TaskRow | null;
@@ -121,11 +121,11 @@ async function again(
   context: Context,
   row: ScopeClaimRow,
   mode: Wanted["mode"],
-  { intent, leaseSeconds, hops = 0 }: ScopeGrant,
+  { intent, leaseSeconds, hops = 0, nested = 1 }: ScopeGrant,
 ): Promise<ScopeClaimRow> {
   const upgraded = row.mode === "shared" && mode === "exclusive";
   const lease = row.task_id === null ? { lease_seconds: leaseSeconds } : {};
-  const change = { nested: row.nested + 1, hops: Math.max(row.hops, hops), intent, ...lease };
+  const change = { nested: row.nested + nested, hops: Math.max(row.hops, hops), intent, ...lease };
   const renewed = await (upgraded ? upgradeScope : renewScope)(context, row, change);
   if (upgraded) await claimedEvent(context, renewed, { upgraded: true });
   return renewed;
