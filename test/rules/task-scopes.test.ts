@@ -266,6 +266,18 @@ describe("changing what a task touches", () => {
     ]);
   });
 
+  test("end with its session as what that claimed by itself does, and are taken away with a task that is (R10)", async () => {
+    const { id } = await task("login", ["path:src"]);
+    await fresh.claim(id, ann);
+    await claimScopes(ann, ["path:docs"]);
+    await fresh.ask("end_session", { session_id: ann.sessionId }, ann);
+    await fresh.claim(id, ben);
+    await fresh.ask("force_release_task", { task_id: id, reason: "x" }, fresh.root);
+    const ends = async (scope: string) =>
+      (await fresh.ask("list_scope_history", { scope }, ben)).map(({ ended_how }) => ended_how);
+    expect([await ends("path:src"), await ends("path:docs")]).toEqual([["revoked", "released"], ["released"]]);
+  });
+
   test("a scope that is none is refused with its task, and no task is made", async () => {
     const tasks = [{ content: "a" }, { content: "b", scopes: ["path:a/../b"] }];
     const refused = await fresh.refusal("create_tasks", { tasks }, fresh.root);
