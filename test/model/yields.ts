@@ -57,10 +57,13 @@ export class Yields extends ClaimHandoffs {
       throw this.heldNoMore(claim);
     }
     if (said.answer === "hold" && said.reason === undefined) throw new Refusal("reason_required");
+    const others = this.askings.filter((each) => each !== asking && each.claim === claim && this.isOpen(each));
     if (said.answer === "narrow") this.narrow(claim, said.keeps);
     else if (said.keeps) throw new Refusal("invalid_input");
     if (said.answer === "yield") this.letGo(who, claim, said.handoff);
-    Object.assign(asking, { answer: said.answer, answerReason: said.reason ?? null });
+    // What is let go of is let go of for all who asked.
+    for (const each of said.answer === "hold" ? [asking] : [asking, ...others])
+      Object.assign(each, { answer: said.answer, answerReason: said.reason ?? null });
     this.reached(`answered: ${said.answer}${claim.task ? ", of a task" : ""}`);
     return asking;
   }

@@ -78,6 +78,22 @@ describe("asking a holder to yield (R38)", () => {
     expect(await answer(ann, asked.id, { answer: "yield" })).toMatchObject({ answer: "yield" });
   });
 
+  test("is told to who asked, once for the same answer, and to all who asked when it is let go of", async () => {
+    const id = await claim(ann, "path:src");
+    const [first, second] = [await ask(ben, id), await ask(cat, id)];
+    for (let time = 0; time < 2; time += 1) await answer(ann, first.id, { answer: "hold", reason: "done at noon" });
+    expect([await noticesOf(ben), await noticesOf(cat)]).toEqual([["yield.answered"], []]);
+    const again = await ask(ben, id);
+    await answer(ann, again.id, { answer: "yield" });
+    expect((await noticesOf(cat)).filter((type) => type === "yield.answered")).toHaveLength(1);
+    const rows = await fresh.ask("list_yields", {}, ann);
+    expect(rows.map((row) => [row.id, row.answer])).toEqual([
+      [first.id, "hold"],
+      [second.id, "yield"],
+      [again.id, "yield"],
+    ]);
+  });
+
   test("what is yielded goes to the first in line, however often it was claimed", async () => {
     const id = await claim(ann, "path:src");
     await claim(ann, "path:src");

@@ -68,21 +68,32 @@ export const answer_yield: Handler<Input<"answer_yield">> = async (context, inpu
   if (asked.answer === answer && !isLive(claim, context.nowMs)) return answered(context, asked);
   requireLive(context, claim, "There is nothing left to answer for.");
   if (answer === "hold") requireReason(input.reason);
+  // Said once more it is no news to who asked.
+  if (answer === "hold" && asked.answer === "hold" && asked.answer_reason === reason) return answered(context, asked);
+  const all = answer === "hold" ? [asked] : [asked, ...(await othersAsking(context, asked))];
   if (answer === "narrow") await narrow(context, claim, input.scopes);
   else if (input.scopes) throw invalidInput("scopes", "go with narrow alone");
   if (answer === "yield") await letGo(context, claim, input.handoff);
-  await context.tx.waits.answerYield(asked.id, answer, reason, context.nowMs);
-  const data = {
-    yield_id: asked.id,
-    answer,
-    ...(reason === null ? {} : { reason }),
-    ...(input.scopes ? { scopes: input.scopes } : {}),
-  };
-  await scopeEvent(context.tx, "scope.yield_answered", claim, data, context);
   const message = `${context.agent.name} ${ANSWERED[answer]} ${claim.scope}${reason === null ? "." : `: ${reason}`}`;
-  await tell(context, claim, asked.asked_by_session, "yield.answered", message, data);
+  const said = { answer, ...(reason === null ? {} : { reason }), ...(input.scopes ? { scopes: input.scopes } : {}) };
+  for (const each of all) {
+    await context.tx.waits.answerYield(each.id, answer, reason, context.nowMs);
+    const data = { yield_id: each.id, ...said };
+    await scopeEvent(context.tx, "scope.yield_answered", claim, data, context);
+    await tell(context, claim, each.asked_by_session, "yield.answered", message, data);
+  }
   return answered(context, { ...asked, answer, answer_reason: reason, answered_at: context.nowMs });
 };
+
+/** So many are answered with one; whoever has asked besides sees that the claim has ended. */
+const ANSWERED_MAX = 1000;
+
+/** What others asked of the same claim: what is let go of is let go of for all. */
+async function othersAsking({ tx, workspaceId, nowMs }: Context, asked: YieldRow): Promise<YieldRow[]> {
+  const page = { limit: ANSWERED_MAX, after: null };
+  const open = await tx.waits.yields(workspaceId, { claimId: asked.claim_id, open: true }, nowMs, page);
+  return open.filter(({ id }) => id !== asked.id);
+}
 
 const ANSWERED = { yield: "yields", hold: "keeps", narrow: "keeps only a part of" } as const;
 

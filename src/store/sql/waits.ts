@@ -189,7 +189,7 @@ function yields(db: Db): Pick<WaitVerbs, Yields> {
       done(
         db.run("UPDATE yields SET answer = ?, answer_reason = ?, answered_at = ? WHERE id = ?", answer, reason, at, id),
       ),
-    yields(workspaceId, { projectId, holderSession, open }, nowMs, page) {
+    yields(workspaceId, { projectId, holderSession, claimId, open }, nowMs, page) {
       const where = ["workspace_id = ?", "seq > ?"];
       const params: SqlValue[] = [workspaceId, page.after?.[0] ?? 0];
       if (projectId !== undefined) {
@@ -199,6 +199,10 @@ function yields(db: Db): Pick<WaitVerbs, Yields> {
       if (holderSession !== undefined) {
         where.push("holder_session = ?");
         params.push(holderSession);
+      }
+      if (claimId !== undefined) {
+        where.push("claim_id = ?");
+        params.push(claimId);
       }
       if (open !== undefined) {
         where.push(open ? OPEN : `NOT ${OPEN}`);
