@@ -178,6 +178,17 @@ describe("waiting in line (R35, R36)", () => {
     expect(await line()).toEqual(["ben offered", "ben offered"]);
   });
 
+  test("who gets by several calls all that it waits for waits no more, and keeps it from nobody after its release", async () => {
+    await claim(ann, ["path:a"]);
+    const both = await wait(ben, ["path:a", "path:b"]);
+    await release(ann, "path:a");
+    await claim(ben, ["path:a"]);
+    await claim(ben, ["path:b"]);
+    expect(await ticket(both, ben)).toMatchObject({ state: "granted", claims: [{ scope: "path:a" }, {}] });
+    await fresh.ask("release_scopes", { all: true }, ben);
+    await claim(cat, ["path:a"]);
+  });
+
   test("shared waiters are offered together", async () => {
     await claim(ann, ["path:a"]);
     await wait(ben, ["path:a"], { mode: "shared" });

@@ -13,7 +13,7 @@ import { taskOf } from "../tasks/tasks.js";
 import { endWait, offerIfFree } from "./line.js";
 import { endOf, isOffered, isTicketOf, isWaiting } from "./line-order.js";
 import { askerOf, wantedBy } from "./line-tickets.js";
-import { answerOf, waitOf } from "./waits.js";
+import { answerOf, endCovered, waitOf } from "./waits.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 
@@ -68,6 +68,7 @@ export async function grantedTo(
   const after = await waitOf(context, row.id);
   // Another node may have ended it since it was read.
   if (!ended) throw waitsNoMore(after, context.nowMs);
+  await endCovered(context, row.session_id);
   return after;
 }
 

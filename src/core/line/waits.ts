@@ -9,7 +9,6 @@ import { roleAtLeast } from "../identity.js";
 import { sha256 } from "../ids.js";
 import { requireNamed } from "../named.js";
 import type { TaskRow } from "../port/rows.js";
-import type { GrantedScope } from "../port/scope-rows.js";
 import type { WaitedName, WaitFilter, WaitRow } from "../port/wait-rows.js";
 import { givenAndLost } from "../scopes/lost-claim.js";
 import { type Conflict, isLive, type Looking } from "../scopes/scope-conflicts.js";
@@ -45,19 +44,23 @@ export async function ticketOf(context: Context, mark: string): Promise<WaitRow 
   return own.find((wait) => wait.mark === mark && isWaiting(wait, context.nowMs)) ?? null;
 }
 
-/** Ends what else the session waits for and now has all of. */
-export async function endCovered(context: Context, claims: readonly GrantedScope[]): Promise<void> {
-  if (!context.session || !(await context.tx.waits.any)) return;
-  const has = (name: WaitedName) =>
-    claims.find(
+/** Ends what else the session waits for and has all of by now, be it by several calls. */
+export async function endCovered(context: Context, sessionId: string | null): Promise<void> {
+  if (sessionId === null || !(await context.tx.waits.any)) return;
+  const waits = await waitingOf(context, [sessionId]);
+  if (waits.length === 0) return;
+  const held = (await context.tx.scopes.heldBySessions([sessionId])).filter((claim) => isLive(claim, context.nowMs));
+  const has = (name: WaitedName, taskId: string | null) =>
+    held.find(
       (claim) =>
+        claim.task_id === taskId &&
         claim.namespace === name.namespace &&
         claim.key === name.key &&
         (claim.mode === "exclusive" || name.mode === "shared"),
     );
-  for (const wait of await waitingOf(context, [context.session.id])) {
-    const got = namesOf(wait).map(has);
-    if (wait.task_id !== (claims[0]?.task_id ?? null) || !got.every((claim) => claim !== undefined)) continue;
+  for (const wait of waits) {
+    const got = namesOf(wait).map((name) => has(name, wait.task_id));
+    if (!got.every((claim) => claim !== undefined)) continue;
     await endWait(context.tx, wait, "granted", { claims: got.map(({ id }) => id), by: context });
   }
 }

@@ -51,7 +51,7 @@ export const claim_scopes: Handler<Input<"claim_scopes">> = async (context, inpu
   }
   const scopes = tried.claims.map(({ id }) => id);
   if (ticket) await endWait(context.tx, ticket, "granted", { claims: scopes, by: context });
-  await endCovered(context, tried.claims);
+  await endCovered(context, row?.holder_session ?? context.session?.id ?? null);
   const claims = tried.claims.map(claimedView(context));
   const unlanded = await unlandedBeside(context, names);
   return { body: { claims, unlanded, notices: await noticesOf(context) }, scopes };
