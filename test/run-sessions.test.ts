@@ -59,6 +59,13 @@ describe("dibs run inside another (R65)", () => {
     expect(await ben.json(["session", "list"])).toEqual([]);
   });
 
+  test("nor by what any run around that one holds", async () => {
+    const { ann } = freshStore();
+    const innermost = `${NODE} run --scope src/a --intent innermost -- echo mine`;
+    const ran = await ann.run(run("src", `${NODE} run --scope docs --intent between -- ${innermost}`));
+    expect(ran).toMatchObject({ exit: 0, stdout: "mine\n" });
+  });
+
   test("keeps out the others in it, as of make -j", async () => {
     const { ann } = freshStore();
     const go = join(ann.cwd, "go");

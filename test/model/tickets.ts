@@ -106,6 +106,18 @@ export class Tickets extends ScopedTasks {
       ticket.wanted.some((each) => freed.some((one) => overlap(one, each))),
     );
     for (const ticket of met) this.offerIfFree(ticket);
+    if (this.freed.length > 0) this.notice();
+  }
+
+  /** Who has more than before may pass more of those before it: what else it waits for is looked at again. */
+  private lookAtOwn(session: Session): void {
+    for (const own of this.tickets)
+      if (own.session === session && this.inLine(own) && !this.offered(own)) this.freed.push(...own.wanted);
+  }
+
+  protected override grantName(...what: Parameters<ScopedTasks["grantName"]>): Claim {
+    this.lookAtOwn(what[1].session);
+    return super.grantName(...what);
   }
 
   /** It keeps its place in line. */
@@ -144,6 +156,7 @@ export class Tickets extends ScopedTasks {
     )
       return;
     ticket.offeredUntilMs = this.nowMs + OFFER_MS;
+    this.lookAtOwn(ticket.session);
     this.reached("offered");
   }
 

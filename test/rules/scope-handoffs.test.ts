@@ -27,6 +27,15 @@ const rows = async (filter: object = {}) =>
   (await fresh.ask("list_claims", filter, fresh.root)).filter(({ kind }) => kind !== "task");
 
 describe("a claim of a scope that is handed over (R39)", () => {
+  test("has in the answer to a repeat the fence of now: it is its holder's alone since", async () => {
+    const offered = await offer(await claim(ann, ["path:src"], { mode: "shared" }), ben);
+    const before = await accept(offered, ben);
+    const { id, fence } = await claim(ben, ["path:src"]);
+    const again = await accept(offered, ben);
+    expect(again).toMatchObject({ lease_id: id, fence, claim: { fence } });
+    expect(again.fence).toBeGreaterThan(before.fence ?? 0);
+  });
+
   test("is the receiver's under a new lease of full length, with a higher fence (R4)", async () => {
     const held = await claim(ann, ["path:src"], { ttl_seconds: 60, mode: "shared" });
     fresh.time.pass(10_000);

@@ -29,7 +29,9 @@ interface InTheWay {
 /**
  * Refused claims of names in the log (R51): one event a session, subject and minute, as a loop that asks ten times a second
  * would drown it. The first of a minute is remembered in the store, for every process; those behind it are only counted
- * here, since each write would wake whoever waits at the file.
+ * here, since each write would wake whoever waits at the file. So `count` is the least that there were: each process adds
+ * its own to the next event that it writes. To put them together once a minute would not make it right, as what is missing
+ * was refused by commands on the bare file, which live for one call.
  */
 export class RefusedClaims {
   readonly #unsaid = new Map<string, number>();

@@ -1,4 +1,5 @@
 import { type ErrorDetails, invalidInput } from "../../contract/errors.js";
+import { hasTasksOf } from "../agents/sharing.js";
 import type { Context } from "../context.js";
 import { blockerMovedByItself } from "../dependencies/dependencies.js";
 import { record, recordByClock } from "../events.js";
@@ -124,8 +125,8 @@ export interface LeaseProof {
 
 /** Whether the row's holder is the caller's session, or the parent that shares what it holds with it (R65). */
 export function isHolder({ session }: Pick<Context, "session">, row: TaskRow): boolean {
-  if (session === null || row.holder_session === null) return false;
-  return row.holder_session === session.id || row.holder_session === session.shared_by;
+  if (session === null) return false;
+  return hasTasksOf(session, row.holder_session);
 }
 
 /** Whether the caller's session holds the task now, under the lease and fence it names if it names them (R3). */

@@ -3,8 +3,11 @@ import { DibsError } from "../../contract/errors.js";
 import type { Operations } from "../../contract/operations.js";
 import { noticesOf } from "../agents/notices.js";
 import { projectOf } from "../agents/projects.js";
+import { sharersOf } from "../agents/sharing.js";
 import type { Context, Handler } from "../context.js";
 import { cursorAfter, pageOf } from "../cursor.js";
+import { holdsOn } from "../holds/frozen-line.js";
+import { holdView } from "../holds/hold-view.js";
 import { roleAtLeast } from "../identity.js";
 import { sha256 } from "../ids.js";
 import { requireNamed } from "../named.js";
@@ -39,7 +42,7 @@ export function markOf(wanted: readonly Wanted[], row: TaskRow | null): string {
 export async function ticketOf(context: Context, mark: string): Promise<WaitRow | null> {
   const { session } = context;
   if (!session) return null;
-  const near = await context.tx.waits.ofSessions([session.id, ...(session.shared_by ? [session.shared_by] : [])]);
+  const near = await context.tx.waits.ofSessions([session.id, ...sharersOf(session)]);
   const own = near.filter((wait) => isTicketOf(wait, session));
   return own.find((wait) => wait.mark === mark && isWaiting(wait, context.nowMs)) ?? null;
 }
@@ -141,6 +144,7 @@ export async function answerOf(context: Context, row: WaitRow): Promise<{ body: 
   const body = {
     ...(await waitView(context, row)),
     behind: view(behind.values()),
+    holds: waits ? holdsOn(await context.holds(), row).map((hold) => holdView(hold, context.nowMs)) : [],
     claims: view(claims),
     ...(unlanded.length > 0 ? { unlanded } : {}),
     notices: await noticesOf(context),

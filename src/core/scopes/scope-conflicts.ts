@@ -1,8 +1,8 @@
 import { DibsError } from "../../contract/errors.js";
+import { hasNamesOf, type Sharing } from "../agents/sharing.js";
 import type { Context } from "../context.js";
 import { grouped } from "../grouped.js";
 import type { LeaseProof } from "../leases/leases.js";
-import type { SessionRow } from "../port/rows.js";
 import type { ScopeClaimRow, ScopeVerbs } from "../port/scope-rows.js";
 import type { WaitRow, WaitVerbs } from "../port/wait-rows.js";
 import { iso } from "../tasks/task-view.js";
@@ -17,6 +17,8 @@ import { scopeClaimView } from "./scope-view.js";
 export interface Looking extends Pick<Context, "nowMs" | "workspaceId"> {
   /** By session the tickets that were found to wait for it (wait-graph.ts), where nothing is written meanwhile. */
   readonly found?: Map<string, Promise<ReadonlySet<number>>>;
+  /** Where what the clock has ended is noted. */
+  readonly dead?: Context["dead"];
   readonly tx: Pick<Context["tx"], "shared"> & {
     readonly scopes: Pick<ScopeVerbs, "alone" | "nearAny" | "settle" | "heldBySessions" | "capacities">;
     readonly waits: Pick<WaitVerbs, "nearAny" | "ofSessions" | "anyOffered">;
@@ -25,7 +27,7 @@ export interface Looking extends Pick<Context, "nowMs" | "workspaceId"> {
 
 /** For whom something is asked: a session, and the task it is for, if it is for one. */
 export interface Asker {
-  readonly session: Pick<SessionRow, "id" | "shared_by"> | null;
+  readonly session: Sharing | null;
   readonly taskId: string | null;
 }
 
@@ -65,11 +67,14 @@ export interface Found {
  */
 export async function lookAround(context: Looking, wanted: readonly Wanted[]): Promise<Found[]> {
   await context.tx.scopes.alone(context.workspaceId);
-  const found = await overlappingAll(context, wanted);
+  let found = await overlappingAll(context, wanted);
   const dead = found.flatMap((each) => each.dead);
-  if (dead.length === 0 || !context.tx.shared) return found;
-  await context.tx.scopes.settle(dead);
-  return overlappingAll(context, wanted);
+  if (dead.length > 0 && context.tx.shared) {
+    await context.tx.scopes.settle(dead);
+    found = await overlappingAll(context, wanted);
+  }
+  for (const row of found.flatMap((each) => each.dead)) context.dead?.set(row.seq, row);
+  return found;
 }
 
 /** All names are asked for at once, each place in the index once. */
@@ -115,7 +120,7 @@ export async function overlapping(context: Context, { scope, namespace }: Omit<W
 export function isInTheWay(claim: ScopeClaimRow, wanted: Wanted, { session, taskId }: Asker): boolean {
   if (claim.mode === "shared" && wanted.mode === "shared") return false;
   if (taskId !== null && claim.task_id === taskId) return false;
-  const own = session !== null && (claim.holder_session === session.id || claim.holder_session === session.shared_by);
+  const own = session !== null && hasNamesOf(session, claim.holder_session);
   if (!own) return true;
   return claim.task_id !== null && taskId !== null;
 }

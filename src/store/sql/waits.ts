@@ -4,6 +4,7 @@ import type { SqlValue } from "../driver.js";
 import { after, type Db, done, insertInto, valuesOf } from "./db.js";
 import { nearAny, nearAnyOf } from "./near.js";
 import { LIVE } from "./scopes.js";
+import { sharedBy } from "./sharing.js";
 
 const COLUMNS = [
   "id",
@@ -45,7 +46,7 @@ const YIELD = [
 // A ticket for a task lives while its lease does; without a session it keeps names free for a task that nobody holds.
 const TASK_UNTIL = "CASE WHEN t.status = 'claimed' AND t.lease_id = w.task_lease THEN t.lease_until ELSE 0 END";
 const WAIT = `SELECT w.*, a.name AS agent_name, s.implicit, s.client, s.branch,
-  (SELECT p.id FROM sessions p WHERE p.id = s.parent_session_id AND p.share_with_children = 1) AS shared_by,
+  ${sharedBy("s")} AS shared_by,
   CASE WHEN w.session_id IS NULL THEN CASE WHEN t.status = 'open' AND (t.queue = 1 OR t.parked_by IS NOT NULL) THEN NULL ELSE 0 END
     WHEN s.state <> 'open' THEN 0
     WHEN w.task_id IS NULL THEN s.expires_at
