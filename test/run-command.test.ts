@@ -170,6 +170,20 @@ describe.concurrent("dibs run", () => {
     expect(await ben.json(["who"])).toEqual([]);
   });
 
+  test("goes on when its holder keeps a part, and gives that back (R38)", async () => {
+    const { ann, ben } = await freshStore();
+    const running = ann.start(["run", "--scope", "src", "--intent", "x", "--lease", "7", "--", ...LONG]);
+    const [, session = ""] = await running.until("stderr", /running (\w+)/);
+    const [held] = await ben.json(["who"]);
+    const { id } = await ben.json(["yield", "ask", held.id, "--reason", "the docs"]);
+    await ann.with({ DIBS_SESSION: session }).json(["yield", "answer", id, "narrow", "--scopes", "path:src/auth"]);
+    await running.until("stderr", /narrowed: holding path:src\/auth from now on/);
+    expect(await ben.json(["who"])).toMatchObject([{ scope: "path:src/auth", agent_name: "ann" }]);
+    running.signal("SIGINT");
+    expect((await running.finished).exit).toBe(130);
+    expect(await ben.json(["who"])).toEqual([]);
+  });
+
   test("says that there is no such program, and holds nothing", async () => {
     const { ann, ben } = await freshStore();
     expect(await ann.run(run("src", "no-such-program"))).toMatchObject({ exit: 2 });

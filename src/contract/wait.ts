@@ -91,7 +91,7 @@ export const waitOperations = {
     path: "/v1/waits/:ticket",
     input: () => z.strictObject({ ticket, ...itsProject }),
     output: () => answered,
-    errors: ["not_found"],
+    errors: ["not_found", "lease_lost"],
     role: "worker",
     effect: "write",
   }),

@@ -1,5 +1,7 @@
+import type { z } from "zod";
 import type { DibsError } from "../contract/errors.js";
 import type { Role } from "../contract/operation.js";
+import type { Operations } from "../contract/operations.js";
 import type { Settings } from "../contract/workspace.js";
 import type { Prefetched } from "./engine/prefetch.js";
 import type { ClaimsMade, QueueHeads } from "./engine/read-ahead.js";
@@ -63,9 +65,19 @@ export interface Reply {
   readonly scopes?: readonly string[];
   /** The handoff that this call accepted: a repeat reads anew what it gave. */
   readonly handoff?: string;
+  /** The ticket that this call is about: a repeat reads anew what it was granted. */
+  readonly wait?: string;
+  /** What this heartbeat kept alive, as a repeat finds it: that renews nothing, and says what is over by then. */
+  readonly beat?: Beat;
   /** Tasks this claim found held by its own session: a repeat reads them anew, as it does the granted ones. */
   readonly renewed?: readonly TaskRow[];
 }
+
+/** A heartbeat of a task under a lease, of a session, or of claims, with what it answered of each. */
+export type Beat =
+  | { readonly taskId: string; readonly leaseId: string }
+  | { readonly sessionId: string }
+  | { readonly items: readonly z.output<Operations["heartbeat_scopes"]["output"]>["items"][number][] };
 
 /** Thrown by a handler that has written nothing: another node is about to give work out, or back. */
 export class AskAgain extends Error {}

@@ -31,7 +31,7 @@ export class Line extends Tickets {
         this.reached("passed one before it");
       const claims = this.take(asker, asked, seconds, this.holderFor(who, asked));
       if (ticket) this.granted(ticket, claims);
-      this.endCovered(asker, claims);
+      if (claims[0]) this.endCovered(claims[0].session);
       return { claims };
     }
     // Who is in line already is told of those who hold it.
@@ -41,12 +41,18 @@ export class Line extends Tickets {
     return { ticket: ticket ?? this.enter(who, asked, inLine, seconds, refusedWith) };
   }
 
-  /** What else the session waits for and has all of by now. */
-  private endCovered(asker: Asker, claims: readonly Claim[]): void {
-    const has = (wanted: Wanted) =>
-      claims.find((claim) => isSameName(claim, wanted) && (claim.mode === "exclusive" || wanted.mode === "shared"));
+  /** What else the session waits for and has all of by now, be it by several calls. */
+  private endCovered(session: Session): void {
+    const held = this.claims.filter((claim) => claim.session === session && this.lives(claim));
     for (const ticket of this.tickets) {
-      const own = ticket.session === (claims[0]?.session ?? null) && ticket.task === asker.task && this.inLine(ticket);
+      const own = ticket.session === session && this.inLine(ticket);
+      const has = (wanted: Wanted) =>
+        held.find(
+          (claim) =>
+            claim.task === ticket.task &&
+            isSameName(claim, wanted) &&
+            (claim.mode === "exclusive" || wanted.mode === "shared"),
+        );
       const got = ticket.wanted.flatMap((wanted) => has(wanted) ?? []);
       if (own && got.length === ticket.wanted.length) this.granted(ticket, got);
     }
@@ -143,6 +149,7 @@ export class Line extends Tickets {
   protected taking(ticket: Ticket): void {
     const { session, seconds } = ticket;
     this.granted(ticket, this.take(by(ticket), ticket as Asked, seconds, session));
+    this.endCovered(session);
   }
 
   leaveLine(who: Who, ticket: Ticket): Ticket {

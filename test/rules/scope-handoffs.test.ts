@@ -70,6 +70,17 @@ describe("a claim of a scope that is handed over (R39)", () => {
     expect(types).toEqual(["scope.claimed", "scope.handoff_offered", "scope.handed_off"]);
   });
 
+  test("is refused when it has ended, with who holds it or a part of it now, and nobody says that it is free (R3)", async () => {
+    const held = await claim(ann, ["path:src/a"]);
+    await fresh.ask("release_scopes", { all: true }, ann);
+    const again = () => fresh.refusal("handoff_claim", { claim_id: held.id, to_agent_id: cat.id }, ann);
+    expect((await again()).message).toBe("path:src/a is not your session's to hand over. Your claim of it has ended.");
+    const wide = await claim(ben, ["path:src"]);
+    const refusal = await again();
+    expect(refusal).toMatchObject({ code: "lease_lost", reason: "released", holder: { id: wide.id } });
+    expect(refusal.message).toContain(`ben (session ${ben.sessionId}) holds path:src now.`);
+  });
+
   test("is free at no instant: who waits for it by asking again gets it at none", async () => {
     const offered = await offer(await claim(ann, ["path:src"]), ben);
     expect((await fresh.refusal("claim_scopes", { scopes: ["path:src/a"], intent: "x" }, cat)).code).toBe(

@@ -154,7 +154,7 @@ async function revokeAll(context: Context, agent: AgentRow, done: string, why: s
   for (const row of names)
     if (isLive(row, context.nowMs)) await tellLost(context.tx, row, "revoked", `${row.scope}: ${reason}`);
   await freeNames(context, names, "revoked", { reason });
-  return releaseAll(context, held, { forced: true, reason });
+  return releaseAll(context, held, "revoked", { forced: true, reason });
 }
 
 async function endKeys(

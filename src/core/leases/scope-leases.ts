@@ -25,6 +25,8 @@ export interface ScopeGrant {
   /** The task, and its lease, that it lives by. */
   readonly task: { readonly id: string; readonly lease_id: string; readonly untilMs: number } | null;
   readonly hops?: number;
+  /** How often it counts as claimed: once, but for what was more and is made smaller. */
+  readonly nested?: number;
 }
 
 /**
@@ -34,7 +36,7 @@ export interface ScopeGrant {
 export async function grantScopes(
   context: Context,
   wanted: readonly Wanted[],
-  { session, project, intent, leaseSeconds, task, hops = 0 }: ScopeGrant,
+  { session, project, intent, leaseSeconds, task, hops = 0, nested = 1 }: ScopeGrant,
 ): Promise<GrantedScope[]> {
   const { tx, nowMs } = context;
   await lapseUnder(
@@ -65,7 +67,7 @@ export async function grantScopes(
       holder_agent: session.agent_id,
       holder_session: session.id,
       intent,
-      nested: 1,
+      nested,
       hops,
       fence,
       claimed_at: nowMs,

@@ -2,7 +2,7 @@ import { DibsError } from "../../contract/errors.js";
 import type { Context } from "../context.js";
 import { grouped } from "../grouped.js";
 import type { WaitRow } from "../port/wait-rows.js";
-import type { Conflict } from "../scopes/scope-conflicts.js";
+import { type Conflict, endOwn } from "../scopes/scope-conflicts.js";
 import type { Wanted } from "../scopes/scope-names.js";
 import { withoutFreePlaces } from "../scopes/scope-places.js";
 import { scopeClaimView } from "../scopes/scope-view.js";
@@ -142,8 +142,12 @@ function wouldDeadlock(context: Context, first: Conflict, way: readonly Edge[]):
   return new DibsError("would_deadlock", `To wait would be a deadlock: ${told.join("; ")}.`, {
     cycle,
     next: [
-      "Release what you hold of it, then claim all that you need in one call: release_scopes, claim_scopes.",
-      "Ask a holder to yield: request_yield.",
+      ...(first.holder.holder_session === session?.id
+        ? [endOwn(first.holder)]
+        : [
+            "Release what you hold of it, then claim all that you need in one call: release_scopes, claim_scopes.",
+            "Ask a holder to yield: request_yield.",
+          ]),
       "Work on something else: claim_next_task.",
     ],
   });

@@ -12,9 +12,9 @@ import { roleAtLeast } from "../identity.js";
 import { sha256 } from "../ids.js";
 import { requireNamed } from "../named.js";
 import type { TaskRow } from "../port/rows.js";
-import type { GrantedScope } from "../port/scope-rows.js";
 import type { WaitedName, WaitFilter, WaitRow } from "../port/wait-rows.js";
-import type { Conflict, Looking } from "../scopes/scope-conflicts.js";
+import { givenAndLost } from "../scopes/lost-claim.js";
+import { type Conflict, isLive, type Looking } from "../scopes/scope-conflicts.js";
 import type { Claiming } from "../scopes/scope-granting.js";
 import { namespaceOf, nearTo, scopeOf, type Wanted } from "../scopes/scope-names.js";
 import { overlap } from "../scopes/scope-overlap.js";
@@ -47,19 +47,23 @@ export async function ticketOf(context: Context, mark: string): Promise<WaitRow 
   return own.find((wait) => wait.mark === mark && isWaiting(wait, context.nowMs)) ?? null;
 }
 
-/** Ends what else the session waits for and now has all of. */
-export async function endCovered(context: Context, claims: readonly GrantedScope[]): Promise<void> {
-  if (!context.session || !(await context.tx.waits.any)) return;
-  const has = (name: WaitedName) =>
-    claims.find(
+/** Ends what else the session waits for and has all of by now, be it by several calls. */
+export async function endCovered(context: Context, sessionId: string | null): Promise<void> {
+  if (sessionId === null || !(await context.tx.waits.any)) return;
+  const waits = await waitingOf(context, [sessionId]);
+  if (waits.length === 0) return;
+  const held = (await context.tx.scopes.heldBySessions([sessionId])).filter((claim) => isLive(claim, context.nowMs));
+  const has = (name: WaitedName, taskId: string | null) =>
+    held.find(
       (claim) =>
+        claim.task_id === taskId &&
         claim.namespace === name.namespace &&
         claim.key === name.key &&
         (claim.mode === "exclusive" || name.mode === "shared"),
     );
-  for (const wait of await waitingOf(context, [context.session.id])) {
-    const got = namesOf(wait).map(has);
-    if (wait.task_id !== (claims[0]?.task_id ?? null) || !got.every((claim) => claim !== undefined)) continue;
+  for (const wait of waits) {
+    const got = namesOf(wait).map((name) => has(name, wait.task_id));
+    if (!got.every((claim) => claim !== undefined)) continue;
     await endWait(context.tx, wait, "granted", { claims: got.map(({ id }) => id), by: context });
   }
 }
@@ -148,10 +152,25 @@ export async function answerOf(context: Context, row: WaitRow): Promise<{ body: 
   return { body, conflicts };
 }
 
+/**
+ * The answer about a ticket that was given before, as things are now; what it was granted and its own session holds no more is
+ * never given again as live (R59).
+ */
+export async function waitAnew(context: Context, ticket: string): Promise<unknown> {
+  const row = await waitOf(context, ticket);
+  if (row.ended_how === "granted" && isTicketOf(row, context.session)) {
+    const ids = JSON.parse(row.claims ?? "[]") as string[];
+    const claims = await context.tx.scopes.byIds(context.workspaceId, ids);
+    const dead = claims.find((claim) => !isLive(claim, context.nowMs));
+    if (dead) throw givenAndLost(dead);
+  }
+  return (await answerOf(context, row)).body;
+}
+
 export const cancel_wait: Handler<Input<"cancel_wait">> = async (context, input) => {
   const row = await waitOf(context, input.ticket);
   if (row.agent_id !== context.agent.id && !roleAtLeast(context.role, "coordinator"))
     throw new DibsError("forbidden", "Only its own agent, or a coordinator, takes a ticket out of the line.", {});
   if (isWaiting(row, context.nowMs)) await endWait(context.tx, row, "cancelled", { by: context });
-  return { body: (await answerOf(context, await waitOf(context, row.id))).body };
+  return { body: (await answerOf(context, await waitOf(context, row.id))).body, wait: row.id };
 };

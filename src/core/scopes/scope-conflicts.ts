@@ -130,9 +130,9 @@ const LISTED_MAX = 1000;
 /** So many are looked for and counted. */
 export const CONFLICTS_COUNTED = 10 * LISTED_MAX;
 
-/** The refusal that names every holder in the way, in the form of the claims table (R34). */
+/** The refusal of the caller that names every holder in the way, in the form of the claims table (R34). */
 export function scopeConflict(
-  context: Pick<Context, "nowMs">,
+  context: Pick<Context, "nowMs" | "session">,
   conflicts: readonly Conflict[],
   place: number | null,
 ): DibsError<"scope_conflict"> {
@@ -152,7 +152,7 @@ export function scopeConflict(
         reason: conflict.reason ?? reasonOf(conflict),
       })),
       conflicts_count: inTheWay.length,
-      next: nextMoves(conflicts, place),
+      next: nextMoves(context, conflicts, place),
     },
   );
 }
@@ -168,12 +168,19 @@ function keptFor({ intent }: Pick<WaitRow, "intent">): string {
 }
 
 /** What can be done about it; `place`: in line, if that is open to the asker. */
-function nextMoves(conflicts: readonly Conflict[], place: number | null): string[] {
-  const held = conflicts.filter(({ wait }) => !wait).map(({ holder }) => holder);
+function nextMoves(
+  { session }: Pick<Context, "session">,
+  conflicts: readonly Conflict[],
+  place: number | null,
+): string[] {
+  const all = conflicts.filter(({ wait }) => !wait).map(({ holder }) => holder);
+  const own = all.find(({ holder_session }) => holder_session === session?.id);
+  const held = all.filter(({ holder_session }) => holder_session !== session?.id);
   const line = `Wait in line: claim_scopes with wait: true; you would be number ${place}.`;
   const [holder] = held;
   return [
-    ...(place === null ? [] : [line]),
+    // Who waited for itself would wait for ever, and can't be asked to yield.
+    ...(own ? [endOwn(own)] : place === null ? [] : [line]),
     "Work on something else: claim_next_task passes over tasks whose scopes aren't free.",
     ...(holder ? [`Ask ${holder.agent_name} to yield: request_yield of claim ${holder.id}.`] : []),
     ...(held.length > 0
@@ -181,6 +188,12 @@ function nextMoves(conflicts: readonly Conflict[], place: number | null): string
       : []),
     "Claim a smaller scope that doesn't overlap; check_scope says who would refuse it.",
   ];
+}
+
+/** What a session does about another task of its own that is in its way (R16). */
+export function endOwn({ scope, task_id }: Pick<ScopeClaimRow, "scope" | "task_id">): string {
+  const by = task_id === null ? "release_scopes" : `release or complete task ${task_id}`;
+  return `Let go of ${scope}, which your own session holds: ${by}.`;
 }
 
 function reasonOf({ wanted: { scope, mode }, holder, wait }: Conflict): string {

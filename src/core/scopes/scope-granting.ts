@@ -12,7 +12,7 @@ import type { Wanted } from "./scope-names.js";
 import { withoutFreePlaces } from "./scope-places.js";
 
 /** What a claim of names is asked with, and by whom. */
-export interface Claiming extends Pick<ScopeGrant, "project" | "intent" | "leaseSeconds" | "hops"> {
+export interface Claiming extends Pick<ScopeGrant, "project" | "intent" | "leaseSeconds" | "hops" | "nested"> {
   readonly wanted: readonly Wanted[];
   /** The task that they are claimed for. */
   readonly row: TaskRow | null;
@@ -51,7 +51,10 @@ export async function tryClaim(context: Context, asked: Claiming): Promise<Tried
 }
 
 /** What of the names is the holder's already, locked, and who is in the way of the others. */
-async function looked(context: Context, { wanted, row, asker, overrules }: Claiming) {
+export async function looked(
+  context: Context,
+  { wanted, row, asker, overrules }: Pick<Claiming, "wanted" | "row" | "asker" | "overrules">,
+) {
   const holder = row?.holder_session ?? asker.session?.id ?? null;
   const conflicts: Conflict[] = [];
   const own = new Map<string, ScopeClaimRow>();
@@ -85,7 +88,8 @@ async function looked(context: Context, { wanted, row, asker, overrules }: Claim
   };
 }
 
-function isRenewal(own: ScopeClaimRow | undefined, { mode }: Wanted): boolean {
+/** Whether what is held already is all that is wanted: it needs to be free of nobody. */
+export function isRenewal(own: ScopeClaimRow | undefined, { mode }: Wanted): boolean {
   return own !== undefined && (own.mode === "exclusive" || mode === "shared");
 }
 
@@ -106,11 +110,11 @@ async function again(
   context: Context,
   row: ScopeClaimRow,
   mode: Wanted["mode"],
-  { intent, leaseSeconds, hops = 0 }: ScopeGrant,
+  { intent, leaseSeconds, hops = 0, nested = 1 }: ScopeGrant,
 ): Promise<ScopeClaimRow> {
   const upgraded = row.mode === "shared" && mode === "exclusive";
   const lease = row.task_id === null ? { lease_seconds: leaseSeconds } : {};
-  const change = { nested: row.nested + 1, hops: Math.max(row.hops, hops), intent, ...lease };
+  const change = { nested: row.nested + nested, hops: Math.max(row.hops, hops), intent, ...lease };
   const renewed = await (upgraded ? upgradeScope : renewScope)(context, row, change);
   if (upgraded) await claimedEvent(context, renewed, { upgraded: true });
   return renewed;
