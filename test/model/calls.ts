@@ -7,7 +7,19 @@ import { LINE_CALLS } from "./line-calls.js";
 import type { Task, Who } from "./records.js";
 import { SCOPE_CALLS } from "./scope-calls.js";
 import { snapshot } from "./shown.js";
-import { type Args, assignee, atMs, type CallKind, given, holding, idsOf, one, type Scene, when } from "./subjects.js";
+import {
+  type Args,
+  allowed,
+  assignee,
+  atMs,
+  type CallKind,
+  given,
+  holding,
+  idsOf,
+  one,
+  type Scene,
+  when,
+} from "./subjects.js";
 import { YIELD_CALLS } from "./yield-calls.js";
 
 /** One call as data; who and what it is about are chosen by number among those there are when it runs. */
@@ -213,9 +225,19 @@ export const CALLS = {
     name: "place_hold",
     role: "coordinator",
     record: true,
-    input: ({ args }) => given({ project: true, project_id: args.project, reason: "because", ttl_seconds: args.count }),
-    predict: ({ scene, args }) => {
-      return { status: 201, hold: scene.rules.place(args.project ?? "default", args.count ?? 0) };
+    input: (s) => {
+      const { project: project_id, count: ttl_seconds } = s.args;
+      return given({
+        project: true,
+        project_id,
+        reason: "because",
+        ttl_seconds,
+        allow_agent_ids: allowed(s).map(({ id }) => id),
+      });
+    },
+    predict: (s) => {
+      const { project = "default", count = 0 } = s.args;
+      return { status: 201, hold: s.scene.rules.place(project, count, null, allowed(s)) };
     },
   },
   lift: {
