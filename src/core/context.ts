@@ -5,6 +5,7 @@ import type { Prefetched } from "./engine/prefetch.js";
 import type { ClaimsMade, QueueHeads } from "./engine/read-ahead.js";
 import type { Hold } from "./holds/known-holds.js";
 import type { AgentRow, ProjectRow, SessionRow, TaskRow } from "./port/rows.js";
+import type { ScopeClaimRow } from "./port/scope-rows.js";
 import type { Tx } from "./port/store.js";
 
 /** Everything a handler may use: the transaction, who asks, and what the call changes for others. */
@@ -36,6 +37,8 @@ export interface Context {
   project(idOrKey: string): Promise<ProjectRow | undefined>;
   /** The workspace's live holds, whomever they let pass, oldest first. */
   holds(): Promise<readonly Hold[]>;
+  /** Claims of names that the call's looks found ended by the clock and not on record, by seq (leases/scope-leases.ts). */
+  readonly dead: Map<number, ScopeClaimRow>;
   /** False in a read beside writes: what looks dead there may be renewed by one that began before and commits after. */
   readonly settled: boolean;
   /** Whether the call may still ask again. */

@@ -43,9 +43,9 @@ export async function endAlone(
   session: SessionRow,
   data: object,
 ): Promise<{ tasks: number; claims: number }> {
+  await context.tx.scopes.alone(context.workspaceId);
   const held = await context.tx.tasks.heldBySession(session.agent_id, session.id);
   const tasks = await releaseAll(context, held, { session_ended: true, ...data });
-  await context.tx.scopes.alone(context.workspaceId);
   const names = await context.tx.scopes.ofSession(session.id);
   const claims = await freeNames(context, names, "released", { session_ended: true, ...data });
   for (const wait of await context.tx.waits.ofSessions([session.id]))

@@ -5,6 +5,7 @@ import { freeUp, lookAtOwn } from "../line/line.js";
 import type { ProjectRow, SessionRow, TaskRow } from "../port/rows.js";
 import type { GrantedScope, ScopeClaimRow, ScopeEnd, StoredScopeClaim } from "../port/scope-rows.js";
 import { StoreConflict, type Tx } from "../port/store.js";
+import { OverlapIndex } from "../scopes/overlap-index.js";
 import { isLive, scopeEndMs } from "../scopes/scope-conflicts.js";
 import { indexKey } from "../scopes/scope-keys.js";
 import type { Wanted } from "../scopes/scope-names.js";
@@ -26,13 +27,20 @@ export interface ScopeGrant {
   readonly hops?: number;
 }
 
-/** Grants free names, each with a higher fence than every earlier grant of its namespace (R4). Locks are taken before. */
+/**
+ * Grants free names, each with a higher fence than every earlier grant of its namespace (R4). Locks are taken, and who is in
+ * the way was looked at, before (scopes/scope-conflicts.ts).
+ */
 export async function grantScopes(
   context: Context,
   wanted: readonly Wanted[],
   { session, project, intent, leaseSeconds, task, hops = 0 }: ScopeGrant,
 ): Promise<GrantedScope[]> {
   const { tx, nowMs } = context;
+  await lapseUnder(
+    context,
+    wanted.map(({ scope, namespace }) => ({ namespace, key: scope.key })),
+  );
   const drawn = new Map<string, number>();
   for (const namespace of new Set(wanted.map((each) => each.namespace))) {
     const count = wanted.filter((each) => each.namespace === namespace).length;
@@ -81,6 +89,21 @@ export async function grantScopes(
   return granted;
 }
 
+/**
+ * Nothing is granted over a claim whose end isn't on record. Whoever reads the clock, waits for a lock, and then renews such
+ * a claim at a time at which it lived would hold it beside the new holder; so it finds that it has ended.
+ */
+async function lapseUnder(context: Context, names: readonly Pick<ScopeClaimRow, "namespace" | "key">[]): Promise<void> {
+  if (context.dead.size === 0) return;
+  const index = new OverlapIndex([...context.dead.values()], (row) => row);
+  const under = new Set(names.flatMap((name) => index.overlapping(name)));
+  if (under.size === 0) return;
+  await lapseScopes(context.tx, [...under]);
+  for (const { seq } of under) context.dead.delete(seq);
+  context.heads.spoil();
+  context.woke();
+}
+
 type ScopeChange = Partial<Pick<StoredScopeClaim, "mode" | "nested" | "hops" | "intent" | "fence" | "lease_seconds">>;
 
 /** Renews what the session holds: same lease and fence, the later of the present end and now + length (R5). */
@@ -91,12 +114,14 @@ export function renewScope(context: Context, row: ScopeClaimRow, change: ScopeCh
 }
 
 /**
- * What was shared becomes the session's alone, under the same lease. It is a grant: its fence is above those of all who shared
- * the name meanwhile, or what is written under it would be taken for older than theirs (R4).
+ * What was shared becomes the session's alone, or what it holds already is handed to it once more, under the lease it has. It
+ * is a grant: its fence is above those of all who shared the name meanwhile, or what is written under it would be taken for
+ * older than theirs (R4).
  */
 export async function upgradeScope(context: Context, row: ScopeClaimRow, change: ScopeChange): Promise<ScopeClaimRow> {
+  await lapseUnder(context, [row]);
   const fence = await context.tx.leases.drawScopeFences(row.namespace, 1);
-  return renewScope(context, row, { ...change, mode: "exclusive", fence });
+  return renewScope(context, row, { mode: "exclusive", ...change, fence });
 }
 
 /** Changes what is said of a claim while it lives, and leaves its end where it is. */
@@ -163,7 +188,7 @@ export async function transferScope(
   context.woke();
   if (own) {
     const mode = own.mode === "exclusive" ? own.mode : row.mode;
-    return renewScope(context, own, { nested: own.nested + 1, mode, lease_seconds, hops: Math.max(own.hops, hops) });
+    return upgradeScope(context, own, { nested: own.nested + 1, mode, lease_seconds, hops: Math.max(own.hops, hops) });
   }
   const [after] = await grantScopes(context, [row.wanted], { ...to, intent: row.intent, task: null, hops });
   return after as GrantedScope;

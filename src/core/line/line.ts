@@ -130,9 +130,10 @@ export async function lookAtOwn(tx: Tx, sessionId: string): Promise<void> {
 }
 
 /** Takes an offer back: the ticket keeps its place, others may have what of it nobody takes now. */
-export async function withdrawOffer(tx: Tx, wait: WaitRow, why: string): Promise<void> {
+export async function withdrawOffer(tx: Tx, wait: WaitRow, why: string, by: By = null): Promise<void> {
   await tx.waits.offer(wait.seq, null);
   freeUp(tx, wait, namesOf(wait));
+  await lineEvent(tx, "scope.offer_withdrawn", wait, { reason: why }, by);
   const message = `was offered to you and is no more, as ${why} You keep your place in line.`;
   if (wait.session_id !== null) await tell(tx, wait, "wait.overruled", message);
 }
@@ -145,6 +146,9 @@ export async function endOverdue(tx: Tx, waits: readonly WaitRow[]): Promise<voi
   }
 }
 
+/** Of a thousand long names all would be a megabyte, which each heartbeat repeats until the notice is acknowledged. */
+const TOLD_MAX = 20;
+
 async function tell(tx: Tx, wait: WaitRow, type: string, message: string): Promise<void> {
   const scopes = namesOf(wait).map(({ scope }) => scope);
   await tx.notes.addNotice({
@@ -154,7 +158,7 @@ async function tell(tx: Tx, wait: WaitRow, type: string, message: string): Promi
     task_id: wait.task_id,
     at: tx.nowMs,
     message: `${shown(scopes)} ${message}`,
-    data: JSON.stringify({ ticket: wait.id, scopes }),
+    data: JSON.stringify({ ticket: wait.id, scopes: scopes.slice(0, TOLD_MAX), scopes_count: scopes.length }),
   });
 }
 
@@ -171,7 +175,7 @@ export async function lineEvent(
   data: object,
   by: By,
 ): Promise<void> {
-  const scopes = namesOf(wait).map(({ scope, mode }) => ({ scope, mode }));
+  const names = namesOf(wait);
   await tx.events.append({
     workspace_id: wait.workspace_id,
     type,
@@ -183,7 +187,8 @@ export async function lineEvent(
     task_id: wait.task_id,
     data: JSON.stringify({
       ticket: wait.id,
-      scopes,
+      scopes: names.slice(0, TOLD_MAX).map(({ scope, mode }) => ({ scope, mode })),
+      scopes_count: names.length,
       waiter_agent_id: wait.agent_id,
       waiter_session_id: wait.session_id,
       ...data,

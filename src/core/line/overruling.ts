@@ -77,7 +77,7 @@ async function takeAway(context: Context, [{ holder, wait }]: Loser, reason: str
   if (wait) {
     // A ticket for a task that has lost its lease just now is over with it.
     const [now] = await context.tx.waits.bySeqs([wait.seq]);
-    if (now && isOffered(now, context.nowMs)) await withdrawOffer(context.tx, now, why);
+    if (now && isOffered(now, context.nowMs)) await withdrawOffer(context.tx, now, why, context);
     return;
   }
   if (holder.task_id === null) return revokeScopes(context.tx, [holder], why);

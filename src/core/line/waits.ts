@@ -6,6 +6,8 @@ import { projectOf } from "../agents/projects.js";
 import { sharersOf } from "../agents/sharing.js";
 import type { Context, Handler } from "../context.js";
 import { cursorAfter, pageOf } from "../cursor.js";
+import { holdsOn } from "../holds/frozen-line.js";
+import { holdView } from "../holds/hold-view.js";
 import { roleAtLeast } from "../identity.js";
 import { sha256 } from "../ids.js";
 import { requireNamed } from "../named.js";
@@ -138,6 +140,7 @@ export async function answerOf(context: Context, row: WaitRow): Promise<{ body: 
   const body = {
     ...(await waitView(context, row)),
     behind: view(behind.values()),
+    holds: waits ? holdsOn(await context.holds(), row).map((hold) => holdView(hold, context.nowMs)) : [],
     claims: view(claims),
     ...(unlanded.length > 0 ? { unlanded } : {}),
     notices: await noticesOf(context),

@@ -17,6 +17,8 @@ import { scopeClaimView } from "./scope-view.js";
 export interface Looking extends Pick<Context, "nowMs" | "workspaceId"> {
   /** By session the tickets that were found to wait for it (wait-graph.ts), where nothing is written meanwhile. */
   readonly found?: Map<string, Promise<ReadonlySet<number>>>;
+  /** Where what the clock has ended is noted. */
+  readonly dead?: Context["dead"];
   readonly tx: Pick<Context["tx"], "shared"> & {
     readonly scopes: Pick<ScopeVerbs, "alone" | "nearAny" | "settle" | "heldBySessions" | "capacities">;
     readonly waits: Pick<WaitVerbs, "nearAny" | "ofSessions" | "anyOffered">;
@@ -65,11 +67,14 @@ export interface Found {
  */
 export async function lookAround(context: Looking, wanted: readonly Wanted[]): Promise<Found[]> {
   await context.tx.scopes.alone(context.workspaceId);
-  const found = await overlappingAll(context, wanted);
+  let found = await overlappingAll(context, wanted);
   const dead = found.flatMap((each) => each.dead);
-  if (dead.length === 0 || !context.tx.shared) return found;
-  await context.tx.scopes.settle(dead);
-  return overlappingAll(context, wanted);
+  if (dead.length > 0 && context.tx.shared) {
+    await context.tx.scopes.settle(dead);
+    found = await overlappingAll(context, wanted);
+  }
+  for (const row of found.flatMap((each) => each.dead)) context.dead?.set(row.seq, row);
+  return found;
 }
 
 /** All names are asked for at once, each place in the index once. */
