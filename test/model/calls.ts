@@ -3,23 +3,12 @@ import { heldOne, proofOf, whoOf } from "./callers.js";
 import type { Expected } from "./expected.js";
 import { type Family, familyOf } from "./families.js";
 import { HANDOFF_CALLS } from "./handoff-calls.js";
+import { HOLD_CALLS } from "./hold-calls.js";
 import { LINE_CALLS } from "./line-calls.js";
 import type { Task, Who } from "./records.js";
 import { SCOPE_CALLS } from "./scope-calls.js";
 import { snapshot } from "./shown.js";
-import {
-  type Args,
-  allowed,
-  assignee,
-  atMs,
-  type CallKind,
-  given,
-  holding,
-  idsOf,
-  one,
-  type Scene,
-  when,
-} from "./subjects.js";
+import { type Args, assignee, atMs, type CallKind, given, holding, idsOf, one, type Scene, when } from "./subjects.js";
 import { YIELD_CALLS } from "./yield-calls.js";
 
 /** One call as data; who and what it is about are chosen by number among those there are when it runs. */
@@ -221,32 +210,6 @@ export const CALLS = {
     input: (s) => ({ task_id: s.task.id, blocker_id: idsOf(s)?.[0] ?? s.task.id }),
     predict: (s) => one(s, s.scene.rules.waitNoMore(s.who, s.task, s.others?.[0] ?? s.task)),
   },
-  place: {
-    name: "place_hold",
-    role: "coordinator",
-    record: true,
-    input: (s) => {
-      const { project: project_id, count: ttl_seconds } = s.args;
-      return given({
-        project: true,
-        project_id,
-        reason: "because",
-        ttl_seconds,
-        allow_agent_ids: allowed(s).map(({ id }) => id),
-      });
-    },
-    predict: (s) => {
-      const { project = "default", count = 0 } = s.args;
-      return { status: 201, hold: s.scene.rules.place(project, count, null, allowed(s)) };
-    },
-  },
-  lift: {
-    name: "lift_hold",
-    role: "coordinator",
-    record: true,
-    input: (s) => ({ hold_id: s.hold?.id ?? "f".repeat(32) }),
-    predict: (s) => ({ hold: s.scene.rules.lift(s.hold) }),
-  },
   open: {
     name: "open_session",
     record: true,
@@ -266,6 +229,7 @@ export const CALLS = {
     },
   },
   ...SCOPE_CALLS,
+  ...HOLD_CALLS,
   ...LINE_CALLS,
   ...YIELD_CALLS,
 } satisfies Record<string, CallKind>;
