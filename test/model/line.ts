@@ -99,13 +99,15 @@ export class Line extends Tickets {
   }
 
   /**
-   * R37: refused if with it in line it and others wait for ever, who wouldn't without it; and never otherwise. Whose fault it
-   * is where some do already, as there are fewer places by now, the rules leave open.
+   * R37: refused if with it in line it waits for ever, and others who wouldn't without it, or for its own session, as two
+   * tasks' names conflict within one (R16); and never otherwise. Whose fault it is where some do already, as there are fewer
+   * places by now, the rules leave open.
    */
   private refuseDeadlock(ticket: Ticket, refusedWith: string | undefined): void {
     const before = stuckAfterAll(this, []);
     const after = stuckAfterAll(this, [ticket]);
-    const must = after.has(ticket) && after.size > before.size + 1;
+    const itself = this.inTheWayOf(ticket).some(({ session }) => session === ticket.session);
+    const must = after.has(ticket) && (itself || after.size > before.size + 1);
     const may = refusedWith === "would_deadlock" && before.size > 0 && after.has(ticket);
     if (!must && !may) return;
     this.reached("would be a deadlock");

@@ -63,8 +63,13 @@ const callsOf = (names: ReturnType<typeof namesOf>): Weighted<CallStep>[] => [
 const SLOT = NAMES.findIndex(({ text }) => text === "slot:1");
 const places = call(2, "places", { own: fc.constantFrom(3, 3, 3, 2), count: fc.constantFrom(1, 2, 2, 3) }, few);
 const holds = [
-  call(2, "freeze", { own: fc.nat(NAMES.length - 1), project, count: frozenFor }, coordinators),
-  call(1, "place", { project, count: frozenFor }, coordinators),
+  call(
+    2,
+    "freeze",
+    { own: fc.nat(NAMES.length - 1), project, count: frozenFor, assign: some(4, fc.nat(2)) },
+    coordinators,
+  ),
+  call(1, "place", { project, count: frozenFor, assign: some(4, fc.nat(2)) }, coordinators),
   call(2, "lift", { count: fc.nat(5) }, coordinators),
 ];
 const yields = (names: ReturnType<typeof namesOf>) => [

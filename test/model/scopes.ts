@@ -107,15 +107,17 @@ export class Scopes extends Rules {
   }
 
   /** R41: whether nobody gets one of these names anew in that project. */
-  protected frozenNames(wanted: readonly Wanted[], project: string): boolean {
-    const holds = this.freezes.filter((hold) => this.isLive(hold));
+  protected frozenNames(wanted: readonly Wanted[], project: string, agent = this.caller): boolean {
+    const holds = this.freezesFor(agent);
     return wanted.some((each) =>
       holds.some(({ on, ...hold }) => (on ? overlap({ ...on, mode: "exclusive" }, each) : hold.project === project)),
     );
   }
 
-  protected refuseFrozen(wanted: readonly Wanted[], project: string): void {
-    if (!this.frozenNames(wanted, project)) return;
+  protected refuseFrozen(wanted: readonly Wanted[], project: string, agent = this.caller): void {
+    if (this.frozenNames(wanted, project, null) && !this.frozenNames(wanted, project, agent))
+      this.reached("let pass by a hold");
+    if (!this.frozenNames(wanted, project, agent)) return;
     this.reached("frozen");
     throw new Refusal("frozen");
   }

@@ -127,14 +127,18 @@ export class Tickets extends ScopedTasks {
   }
 
   /** What is offered and not taken is offered no more (R41). */
-  override place(project: string, seconds: number, on: Hold["on"] = null): Hold {
-    const hold = super.place(project, seconds, on);
+  override place(...what: Parameters<ScopedTasks["place"]>): Hold {
+    const hold = super.place(...what);
     for (const ticket of this.tickets)
-      if (this.offered(ticket) && this.frozenNames(ticket.wanted, ticket.project)) {
+      if (this.offered(ticket) && this.frozenInLine(ticket)) {
         this.withdraw(ticket);
         this.reached("offered no more, as it is frozen");
       }
     return hold;
+  }
+
+  private frozenInLine({ wanted, project, session }: Ticket): boolean {
+    return this.frozenNames(wanted, project, session.agent);
   }
 
   /** What thaws when it is over. */
@@ -149,11 +153,7 @@ export class Tickets extends ScopedTasks {
   }
 
   protected offerIfFree(ticket: Ticket): void {
-    if (
-      this.offered(ticket) ||
-      this.frozenNames(ticket.wanted, ticket.project) ||
-      this.inTheWay(by(ticket), ticket.wanted).length > 0
-    )
+    if (this.offered(ticket) || this.frozenInLine(ticket) || this.inTheWay(by(ticket), ticket.wanted).length > 0)
       return;
     ticket.offeredUntilMs = this.nowMs + OFFER_MS;
     this.lookAtOwn(ticket.session);

@@ -131,11 +131,11 @@ describe("a claim of a scope that is handed over (R39)", () => {
     expect((await accept(await offerTask(id, ben), ben)).task?.claimed_by_agent_id).toBe(ben.id);
   });
 
-  test("is one claim with what the receiver has of that name already (R33)", async () => {
+  test("is one claim with what the receiver has of that name already, with a higher fence than both (R4, R33)", async () => {
     const held = await claim(ann, ["db:main"], { mode: "shared" });
     const own = await claim(ben, ["db:main"], { mode: "shared" });
     const { claim: after } = await accept(await offer(held, ben), ben);
-    expect(after).toMatchObject({ id: own.id, fence: own.fence });
+    expect(after).toMatchObject({ id: own.id, fence: own.fence + 1 });
     expect(await rows()).toMatchObject([{ id: own.id }]);
     expect(await fresh.ask("release_scopes", { scopes: ["db:main"] }, ben)).toMatchObject({ released: 0 });
     expect(await fresh.ask("release_scopes", { scopes: ["db:main"] }, ben)).toMatchObject({ released: 1 });
