@@ -12,7 +12,7 @@ const TESTS = ["src/**/*.test.ts", "console/src/**/*.test.ts", "test/**/*.test.t
 const TESTS_OF_EVERY_STORE = [
   "test/rules/*.test.ts",
   "test/model/*.test.ts",
-  "test/race/{fairness,line,linearizability,dependencies,plans,scopes,scope-drain,handoffs}.test.ts",
+  "test/race/{fairness,line,name-locks,linearizability,dependencies,plans,scopes,scope-drain,handoffs}.test.ts",
   "test/surfaces/same-answers.test.ts",
 ];
 

@@ -30,6 +30,17 @@ const EXTERNAL = [
   "light-my-request",
 ];
 
+/**
+ * What every command loads lies together: of the 0.3 s that `dibs task list` took over Node's own start, a tenth went into
+ * finding 37 files instead of 14; over HTTP it is 31 and 7.
+ */
+const TOGETHER = [
+  // Alone, as `dibs --version` needs no more.
+  { name: "package", priority: 3, test: /\/src\/package\.ts$/ },
+  { name: "contract", priority: 2, test: /\/src\/(contract|client)\/|\/node_modules\/zod\// },
+  { name: "commands", priority: 1, test: /\/src\/cli\/(command-line|run-operation)\.ts$/ },
+];
+
 /** Writes the programs of dist/ with their source maps; returns all files it wrote, relative to the project. */
 export async function bundle() {
   const input = Object.fromEntries(ENTRIES.map((name) => [name, `src/${name}.ts`]));
@@ -40,6 +51,7 @@ export async function bundle() {
     sourcemap: true,
     // Flat in dist/, one folder deep like src/: see src/package.ts.
     chunkFileNames: "[name]-[hash].js",
+    codeSplitting: { groups: TOGETHER },
   });
   await bundler.close();
   const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));

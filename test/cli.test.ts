@@ -22,7 +22,7 @@ vi.setConfig({ testTimeout: 60_000 });
 function freshStore() {
   const path = folder.file(`store-${++stores}.db`);
   const env = { DIBS_STORE: `sqlite:${path}`, NO_COLOR: "1", XDG_CONFIG_HOME: folder.file("config") };
-  const alice = new CommandLine(folder.path, { ...env, DIBS_AGENT: "alice" });
+  const alice = new CommandLine(folder.path, { ...env, DIBS_AGENT: "alice" }, { asProcesses: true });
   return { alice, bob: alice.with({ DIBS_AGENT: "bob" }), file: new StoreFile(path) };
 }
 
@@ -64,8 +64,8 @@ describe("on the bare file (R45)", () => {
     const { alice } = freshStore();
     const tasks = Array.from({ length: 6 }, (_, at) => ({ content: `task ${at}` }));
     await alice.json(["task", "add-many", "--json-input", "-"], JSON.stringify({ tasks }));
-    const claims = await Promise.all(tasks.map(() => alice.json(["task", "claim"])));
-    expect(new Set(claims.map(({ task }) => task.id)).size).toBe(6);
+    const claims = await Promise.all(tasks.map(() => alice.run(["task", "claim", "--json"])));
+    expect(new Set(claims.map(({ stdout }) => JSON.parse(stdout).task.id)).size).toBe(6);
     expect(await alice.json(["session", "list"])).toMatchObject([{ tasks_held: 6 }]);
   });
 

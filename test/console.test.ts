@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Dibs } from "dibs/client";
 import { type Served, serve } from "dibs/server";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { launchBrowser } from "./support/browser.js";
+import { QUICK_DISK } from "./support/quick-disk.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -43,7 +43,7 @@ function start(port = 0): Promise<Served> {
 
 beforeAll(async () => {
   browser = await launchBrowser();
-  folder = mkdtempSync(join(tmpdir(), "dibs-console-"));
+  folder = mkdtempSync(join(QUICK_DISK, "dibs-console-"));
   served = await start();
   admin = new Dibs({ url: served.url, key: ADMIN_KEY });
   await admin.updateWorkspace({ lease_seconds_min: 1 });

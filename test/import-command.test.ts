@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { DibsCommand } from "./support/dibs-command.js";
+import { CommandLine } from "./support/dibs-command.js";
 import { QUICK_DISK } from "./support/quick-disk.js";
 
 const example = (name: string) => fileURLToPath(new URL(`imports/${name}`, import.meta.url));
@@ -12,8 +12,9 @@ function bench() {
   const folder = mkdtempSync(join(QUICK_DISK, "dibs-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const env = { DIBS_STORE: `sqlite:${join(folder, "dibs.db")}` };
-  const dibs = (args: readonly string[], stdin?: string) => new DibsCommand(args, env, folder, stdin).finished;
-  const asked = async (...args: string[]) => JSON.parse((await dibs([...args, "--json"])).stdout);
+  const line = new CommandLine(folder, env);
+  const dibs = (args: readonly string[], stdin?: string) => line.run(args, stdin);
+  const asked = (...args: string[]) => line.json(args);
   return { folder, dibs, asked };
 }
 

@@ -159,7 +159,7 @@ describe("the stdio bridge", () => {
     const { use, transport, client } = await overStdio();
     const waiting = use("claim_task", { wait_seconds: 60 });
     waiting.catch(() => undefined);
-    await until("it waits", 5, async () => (await store.sessions("open")).length === 1);
+    await until("it waits", 30, async () => (await store.sessions("open")).length === 1);
     const pid = transport.pid as number;
     await client.close();
     await until("the bridge is gone", 5, () => !isRunning(pid));

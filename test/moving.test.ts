@@ -4,7 +4,7 @@ import { exportStore, importStore, open, operations } from "dibs";
 import type { Caller, OperationName } from "dibs/contract";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { NOT_EXPORTED, TABLES } from "../src/core/port/dump-verbs.js";
-import { DibsCommand } from "./support/dibs-command.js";
+import { CommandLine } from "./support/dibs-command.js";
 import { freshDatabase, query } from "./support/postgres.js";
 import { QUICK_DISK } from "./support/quick-disk.js";
 
@@ -175,7 +175,7 @@ test("a store that was used takes no export; one that was only opened does", asy
   expect(await linesOf(opened)).toEqual(lines);
 });
 
-const dibsCommand = (args: readonly string[]) => new DibsCommand(args, {}, folder()).finished;
+const dibsCommand = (args: readonly string[]) => new CommandLine(folder(), {}).run(args);
 
 test("on the command line: to a file that its owner alone can read, and from it", async () => {
   const [from, to, where] = [file(), file(), folder()];

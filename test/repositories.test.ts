@@ -270,7 +270,9 @@ test("commands that start at one instant in two new repositories find one projec
   const places = ["one", "two"].map((name) => GitRepository.withCommit(folder.file(name)));
   mkdirSync(folder.file("w"));
   const all = places.flatMap((place, at) => [place, place, place.worktree(folder.file(`w/feat-${at}`))]);
-  const tasks = await Promise.all(all.map((place, at) => by(`agent-${at}`, place).json(["task", "add", `task ${at}`])));
+  const add = (at: number) => ["task", "add", `task ${at}`, "--json"];
+  const ran = await Promise.all(all.map((place, at) => by(`agent-${at}`, place).start(add(at)).finished));
+  const tasks = ran.map(({ stdout }) => JSON.parse(stdout));
   expect(new Set(tasks.slice(0, 3).map(({ project_id }) => project_id)).size).toBe(1);
   expect(new Set(tasks.slice(3).map(({ project_id }) => project_id)).size).toBe(1);
   expect(await line.json(["project", "list"])).toHaveLength(2);

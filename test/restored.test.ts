@@ -115,6 +115,21 @@ describe.each([
     expect(await ann.fenceOf(before[0] as string)).toBe(2_000_003);
   });
 
+  test("gives such fences for names, too, also where the first was granted after the backup (R4, R43)", async () => {
+    const under = await make();
+    const scopes = ["path:a", "source:feed"];
+    const { after } = await lostTime(
+      under,
+      (ann) => ann.task("there"),
+      async (ann) => (await ann.ask("claim_scopes", { scopes, intent: "x" })).claims.map(({ fence }) => fence),
+    );
+    expect(Math.max(...(after ?? []))).toBeLessThan(1_000_000);
+    const store = await opened(under);
+    await store.restored();
+    const { claims } = await new Worker(store, "ann").ask("claim_scopes", { scopes, intent: "x" });
+    for (const { fence } of claims) expect(fence).toBeGreaterThan(1_000_000);
+  });
+
   test("ends every lease it brings back, at nobody's cost, and tells their holders (R3, R54)", async () => {
     const under = await make();
     const { before } = await lostTime(under, async (ann) => {

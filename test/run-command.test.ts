@@ -23,18 +23,20 @@ afterAll(() => folder.remove());
 
 /** Two agents on a store of the test's own, in the worktree. */
 async function freshStore() {
-  const env = { DIBS_STORE: `sqlite:${folder.file(`store-${++stores}.db`)}`, NO_COLOR: "1" };
+  const file = folder.file(`store-${++stores}.db`);
+  const env = { DIBS_STORE: `sqlite:${file}`, NO_COLOR: "1" };
   const ann = new CommandLine(folder.file("repo"), { ...env, DIBS_AGENT: "ann" });
   const ben = ann.with({ DIBS_AGENT: "ben" });
   await ben.json(["workspace", "set", "--lease-seconds-min", "1"]);
-  return { ann, ben };
+  return { ann, ben, file };
 }
 
 const run = (scope: string, ...command: string[]) => ["run", "--scope", scope, "--intent", "mend it", "--", ...command];
 /** A shell line that says so on stderr as soon as it runs, and goes on until it is stopped. */
 const LONG = ["sh", "-c", "echo running $DIBS_SESSION >&2; while :; do sleep 0.05; done"];
 
-describe("dibs run", () => {
+// Side by side, as some wait seconds for a heartbeat or their turn.
+describe.concurrent("dibs run", () => {
   test("holds scopes while its command runs, hands on the fence, and ends with the command's status", async () => {
     const { ann, ben } = await freshStore();
     const script = 'printf "%s|%s|%s\\n" "$DIBS_FENCE" "$DIBS_SCOPES" "$DIBS_FENCES"; exit 7';
@@ -90,7 +92,8 @@ describe("dibs run", () => {
     expect(await ben.json(["wait", "list"])).toEqual([]);
   });
 
-  test("a signal that comes when the scopes are granted and no command runs yet: they are given back (exit 130)", async () => {
+  // Apart, as what it starts ends with the test at work.
+  test.sequential("a signal that comes when the scopes are granted and no command runs yet: they are given back (exit 130)", async () => {
     const fresh = await FreshStore.open({ realTime: true });
     const { key } = await fresh.ask("create_agent", { name: "ann", role: "worker" }, fresh.root);
     const http = await StubHttp.forTest({
@@ -138,8 +141,8 @@ describe("dibs run", () => {
   });
 
   test("that was given to another meanwhile doesn't end as if it had been held (exit 5)", async () => {
-    const { ann, ben } = await freshStore();
-    const go = folder.file(`go-${stores}`);
+    const { ann, ben, file } = await freshStore();
+    const go = `${file}-go`;
     const script = `echo running >&2; until test -e ${go}; do sleep 0.05; done`;
     const running = ann.start(["--json", ...run("src", "sh", "-c", script)]);
     await running.until("stderr", /running/);
@@ -162,6 +165,20 @@ describe("dibs run", () => {
       const [now] = await ben.json(["who"]);
       expect(Date.parse(now.expires_at)).toBeGreaterThan(Date.parse(first.expires_at));
     }, 20_000);
+    running.signal("SIGINT");
+    expect((await running.finished).exit).toBe(130);
+    expect(await ben.json(["who"])).toEqual([]);
+  });
+
+  test("goes on when its holder keeps a part, and gives that back (R38)", async () => {
+    const { ann, ben } = await freshStore();
+    const running = ann.start(["run", "--scope", "src", "--intent", "x", "--lease", "7", "--", ...LONG]);
+    const [, session = ""] = await running.until("stderr", /running (\w+)/);
+    const [held] = await ben.json(["who"]);
+    const { id } = await ben.json(["yield", "ask", held.id, "--reason", "the docs"]);
+    await ann.with({ DIBS_SESSION: session }).json(["yield", "answer", id, "narrow", "--scopes", "path:src/auth"]);
+    await running.until("stderr", /narrowed: holding path:src\/auth from now on/);
+    expect(await ben.json(["who"])).toMatchObject([{ scope: "path:src/auth", agent_name: "ann" }]);
     running.signal("SIGINT");
     expect((await running.finished).exit).toBe(130);
     expect(await ben.json(["who"])).toEqual([]);

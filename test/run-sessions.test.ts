@@ -14,7 +14,7 @@ const run = (scope: string, script: string, ...more: string[]) => [
   ...["run", ...more, "--scope", scope, "--intent", "mend it", "--", "sh", "-c", script],
 ];
 
-describe("dibs run in a session that is there (R33)", () => {
+describe.concurrent("dibs run in a session that is there (R33)", () => {
   test.each([
     ["--session", (ann: CommandLine, _id: string) => ann],
     ["DIBS_SESSION", (ann: CommandLine, id: string) => ann.with({ DIBS_SESSION: id })],
@@ -47,7 +47,7 @@ describe("dibs run in a session that is there (R33)", () => {
   });
 });
 
-describe("dibs run inside another (R65)", () => {
+describe.concurrent("dibs run inside another (R65)", () => {
   test("is not kept out by what that one holds, and frees none of it", async () => {
     const { ann, ben } = freshStore();
     const inner = (scope: string) => `${NODE} run --scope ${scope} --intent inner -- echo mine`;
@@ -57,6 +57,13 @@ describe("dibs run inside another (R65)", () => {
     expect(ran.stdout).toMatch(/^mine\nmine\n\[/);
     expect(JSON.parse(ran.stdout.split("\n")[2] ?? "")).toMatchObject([{ scope: "path:src", client: "dibs-run" }]);
     expect(await ben.json(["session", "list"])).toEqual([]);
+  });
+
+  test("nor by what any run around that one holds", async () => {
+    const { ann } = freshStore();
+    const innermost = `${NODE} run --scope src/a --intent innermost -- echo mine`;
+    const ran = await ann.run(run("src", `${NODE} run --scope docs --intent between -- ${innermost}`));
+    expect(ran).toMatchObject({ exit: 0, stdout: "mine\n" });
   });
 
   test("keeps out the others in it, as of make -j", async () => {

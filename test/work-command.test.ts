@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from "vitest";
 import { CommandLine } from "./support/dibs-command.js";
 import { ScratchFolder } from "./support/scratch-folder.js";
 import { ServerProcess } from "./support/server-process.js";
@@ -116,7 +116,8 @@ describe("dibs work", () => {
   });
 });
 
-describe("dibs work stops the command", () => {
+// Side by side, as each waits seconds for its heartbeats.
+describe.concurrent("dibs work stops the command", () => {
   test.each(["SIGINT", "SIGTERM"] as const)(
     "on %s: the whole group ends, the task is open again, 130",
     async (signal) => {
@@ -189,10 +190,11 @@ describe("dibs work stops the command", () => {
   });
 });
 
-describe("dibs work on a laptop that sleeps for two hours (C46)", () => {
+describe.concurrent("dibs work on a laptop that sleeps for two hours (C46)", () => {
   /** At work on a server's task; `sleep` stops the worker, moves the time that decides, and lets things happen meanwhile. */
-  async function asleep() {
-    const file = new StoreFile(folder.file(`sleep-${++stores}.db`));
+  async function asleep({ onTestFinished }: TestContext) {
+    const name = `sleep-${++stores}`;
+    const file = new StoreFile(folder.file(`${name}.db`));
     const server = await ServerProcess.start({ store: `sqlite:${file.path}` });
     onTestFinished(() => server.stop());
     const boss = new CommandLine(folder.path, { DIBS_URL: server.url, DIBS_KEY: server.key, NO_COLOR: "1" });
@@ -200,7 +202,7 @@ describe("dibs work on a laptop that sleeps for two hours (C46)", () => {
     const ben = boss.with({ DIBS_KEY: await key("ben") });
     await boss.json(["workspace", "set", "--lease-seconds-min", "1"]);
     const { id } = await boss.json(["task", "add", "slept over"]);
-    const ended = folder.file(`ended-${stores}`);
+    const ended = folder.file(`${name}-ended`);
     const script = `echo running >&2; until [ -e ${ended} ]; do sleep 0.05; done; echo "fence $DIBS_FENCE"`;
     const work = boss.with({ DIBS_KEY: await key("ann") }).start(["work", "--lease", "9", "--", "sh", "-c", script]);
     await work.until("stderr", /running/);
@@ -213,8 +215,8 @@ describe("dibs work on a laptop that sleeps for two hours (C46)", () => {
     return { work, boss, ben, id, sleep, end: () => writeFileSync(ended, "") };
   }
 
-  test("goes on under a new lease and fence, says so in one line, and delivers", async () => {
-    const { work, boss, id, sleep, end } = await asleep();
+  test("goes on under a new lease and fence, says so in one line, and delivers", async (context) => {
+    const { work, boss, id, sleep, end } = await asleep(context);
     await sleep(async () => undefined);
     const said =
       /slept over: lease \w+ \(fence 1\) ended by the clock; claimed again: lease \w+ \(fence 2\), the command goes on/;
@@ -229,8 +231,8 @@ describe("dibs work on a laptop that sleeps for two hours (C46)", () => {
     expect(await boss.json(["task", "show", id])).toMatchObject(done);
   });
 
-  test("stops the command when somebody else has the task, says who, and ends with 5", async () => {
-    const { work, boss, ben, id, sleep } = await asleep();
+  test("stops the command when somebody else has the task, says who, and ends with 5", async (context) => {
+    const { work, boss, ben, id, sleep } = await asleep(context);
     await sleep(() => ben.json(["task", "claim", id]));
     const { exit, stderr } = await work.finished;
     expect(exit).toBe(5);

@@ -51,6 +51,7 @@ const WORDS: Readonly<Record<string, readonly [verb: string, tone: Tone]>> = {
   "unlanded.expired": ["nobody landed", "late"],
   "scope.queued": ["waits for", "late"],
   "scope.offered": ["may have", "calm"],
+  "scope.offer_withdrawn": ["is offered no more", "late"],
   "scope.offer_expired": ["didn't take", "late"],
   "scope.wait_ended": ["waits no more for", "faint"],
   "scope.overruled": ["gave, before others,", "hot"],

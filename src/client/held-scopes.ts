@@ -14,23 +14,36 @@ interface Waiting {
   readonly onPlace?: (position: number) => void;
 }
 
+interface Keeping {
+  readonly clock?: Clock;
+  readonly marginMs?: number;
+  /** Told what is held still, where a holder that was asked to yield kept a part. */
+  readonly onNarrowed?: (scopes: readonly string[]) => void;
+}
+
 /**
  * Scopes that are held while something runs: claimed together, in a session of their own or in one that is there, kept by
- * heartbeats, and given back at the end. `signal` fires when one of them is lost or can't be known to be held any more.
+ * heartbeats, and given back at the end. `signal` fires when one of them is lost or can't be known to be held any more. Of one
+ * that its holder narrows, the part that it keeps is held on.
  */
 export class HeldScopes {
   readonly #session: Dibs;
-  readonly #giveBack: () => Promise<unknown>;
+  readonly #giveBack: (ids: readonly string[]) => Promise<unknown>;
+  readonly #onNarrowed: Keeping["onNarrowed"];
   readonly #keeper: LeaseKeeper;
+  /** What is held now; an id stands here as often as it is to be given back. */
+  #ids: readonly string[];
 
   private constructor(
     session: Dibs,
     readonly claims: Claims,
-    giveBack: (claims: Claims) => Promise<unknown>,
-    { clock = systemClock, marginMs }: { readonly clock?: Clock; readonly marginMs?: number },
+    giveBack: (ids: readonly string[]) => Promise<unknown>,
+    { clock = systemClock, marginMs, onNarrowed }: Keeping,
   ) {
     this.#session = session;
-    this.#giveBack = () => giveBack(claims);
+    this.#giveBack = giveBack;
+    this.#onNarrowed = onNarrowed;
+    this.#ids = claims.map(({ id }) => id);
     this.#keeper = new LeaseKeeper({
       clock,
       beat: (_fields, signal) => this.#beat(signal),
@@ -46,11 +59,7 @@ export class HeldScopes {
   static async claim(
     dibs: Dibs,
     wanted: Input<"claim_scopes">,
-    how: Waiting & {
-      readonly within?: string | undefined;
-      readonly session?: Input<"open_session">;
-      readonly marginMs?: number;
-    } = {},
+    how: Waiting & Keeping & { readonly within?: string | undefined; readonly session?: Input<"open_session"> } = {},
   ): Promise<HeldScopes> {
     const { session, giveBack } =
       how.within === undefined ? await own(dibs, wanted, how.session) : within(dibs, how.within);
@@ -64,7 +73,7 @@ export class HeldScopes {
       if (!kept) throw new WorkStopped("lease_lost");
       return held;
     } catch (error) {
-      await giveBack(claims).catch(() => undefined);
+      await giveBack(claims.map(({ id }) => id)).catch(() => undefined);
       throw error;
     }
   }
@@ -85,7 +94,7 @@ export class HeldScopes {
   async release(): Promise<void> {
     await this.#keeper.settle(async () => {
       const loss = await this.#lossSoFar();
-      await this.#giveBack().catch((error) => {
+      await this.#giveBack(this.#ids).catch((error) => {
         if (loss === undefined || !isLost(error)) throw error;
       });
       if (loss !== undefined) throw loss;
@@ -103,19 +112,31 @@ export class HeldScopes {
   }
 
   async #beat(signal?: AbortSignal): Promise<HeldLease> {
-    const input = { claim_ids: this.claims.map(({ id }) => id) };
-    const { items } = await this.#session.heartbeatScopes(input, signal ? { signal } : {});
-    const lost = items.filter(({ outcome }) => outcome === "lost");
-    if (lost.length > 0) {
-      const names = lost.map(({ scope, reason }) => `${scope ?? "a scope"} (${reason})`).join(", ");
-      throw new DibsError("lease_lost", `Held no more: ${names}.`, {
-        reason: ENDS.find((how) => how === lost[0]?.reason) ?? "expired",
-        next: ["Stop: somebody else may hold it."],
-      });
+    for (let narrowed = false; ; narrowed = true) {
+      const claim_ids = [...new Set(this.#ids)];
+      const { items } = await this.#session.heartbeatScopes({ claim_ids }, signal ? { signal } : {});
+      const parts = new Map(items.map(({ claim_id, now }) => [claim_id, now]));
+      if (!items.some(({ now }) => now)) {
+        refuseLost(items);
+        if (narrowed) this.#onNarrowed?.(items.flatMap(({ scope }) => scope ?? []));
+        const left = items.flatMap(({ remaining_ms }) => remaining_ms ?? []);
+        return { lease_remaining_ms: Math.min(...left), cancel_requested: false };
+      }
+      // What is held of it may have been lost, or narrowed, too.
+      this.#ids = this.#ids.flatMap((id) => parts.get(id) ?? [id]);
     }
-    const left = items.flatMap(({ remaining_ms }) => remaining_ms ?? []);
-    return { lease_remaining_ms: Math.min(...left), cancel_requested: false };
   }
+}
+
+/** Throws `lease_lost` where any is. */
+function refuseLost(items: Output<"heartbeat_scopes">["items"]): void {
+  const lost = items.filter(({ outcome }) => outcome === "lost");
+  if (lost.length === 0) return;
+  const names = lost.map(({ scope, reason }) => `${scope ?? "a scope"} (${reason})`).join(", ");
+  throw new DibsError("lease_lost", `Held no more: ${names}.`, {
+    reason: ENDS.find((how) => how === lost[0]?.reason) ?? "expired",
+    next: ["Stop: somebody else may hold it."],
+  });
 }
 
 const ENDS = ["released", "revoked", "transferred"] as const;
@@ -129,8 +150,13 @@ async function own(dibs: Dibs, wanted: Input<"claim_scopes">, said: Input<"open_
 
 function within(dibs: Dibs, id: string) {
   const session = dibs.inSession(id);
-  const giveBack = async (claims: Claims) => {
-    if (claims.length > 0) await session.releaseScopes({ claim_ids: claims.map((claim) => claim.id) });
+  const giveBack = async (ids: readonly string[]) => {
+    const left = [...ids];
+    while (left.length > 0) {
+      const claim_ids = [...new Set(left)];
+      await session.releaseScopes({ claim_ids });
+      for (const id of claim_ids) left.splice(left.indexOf(id), 1);
+    }
   };
   return { session, giveBack };
 }

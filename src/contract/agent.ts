@@ -146,6 +146,7 @@ export const agentOperations = {
         ...byAgent,
         key_id: z.string().min(1).max(64).optional().describe("The key's public part; else all."),
         release: z.boolean().optional().describe("Also free what the agent holds."),
+        reason: reason.optional().describe("For those who lose what they hold, and for the history."),
       }),
     output: () => z.object({ revoked: z.number(), tasks_released: z.number() }),
     errors: ["not_found"],

@@ -50,6 +50,7 @@ export const delegationOperations = {
       "lease_lost",
       "unknown_dependency",
       "dependency_cycle",
+      "invalid_scope",
       "limit_exceeded",
     ],
     role: "worker",

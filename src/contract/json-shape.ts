@@ -20,25 +20,30 @@ export interface ShapeFault {
 
 /**
  * The first thing in a JSON value that no input may have, and where: nesting beyond `LEVELS_MAX`, names of an object's
- * machinery, and text of which `textFault` says what is wrong with it. `path` and `level` are those of the value itself.
+ * machinery, and text of which `textFault` says what is wrong with it there. `path` and `level` are those of the value itself.
  */
 export function shapeFault(
   value: unknown,
   path = "",
   level = 1,
-  textFault?: (text: string) => string | undefined,
+  textFault?: (text: string, path: () => string) => string | undefined,
 ): ShapeFault | undefined {
-  if (typeof value === "string") return faultAt(path, textFault?.(value));
+  if (typeof value === "string")
+    return faultAt(
+      path,
+      textFault?.(value, () => path),
+    );
   if (typeof value !== "object" || value === null) return undefined;
   if (level > LEVELS_MAX) return faultAt(path, `must not be nested deeper than ${LEVELS_MAX} levels`);
   for (const key of Object.keys(value)) {
     const wrong = FORBIDDEN_NAMES.includes(key) ? "is a name that no field may have; choose another" : undefined;
-    const message = textFault?.(key) ?? wrong;
-    if (message !== undefined) return faultAt(inside(path, key), message);
+    const at = () => inside(path, key);
+    const message = textFault?.(key, at) ?? wrong;
+    if (message !== undefined) return faultAt(at(), message);
     const item = (value as Record<string, unknown>)[key];
     // Most of an input is plain numbers and texts: they cost no path.
-    if (typeof item !== "object" && (typeof item !== "string" || textFault?.(item) === undefined)) continue;
-    const fault = shapeFault(item, inside(path, key), level + 1, textFault);
+    if (typeof item !== "object" && (typeof item !== "string" || textFault?.(item, at) === undefined)) continue;
+    const fault = shapeFault(item, at(), level + 1, textFault);
     if (fault !== undefined) return fault;
   }
   return undefined;

@@ -104,7 +104,7 @@ export type Plan = z.output<typeof plan>;
 const applied = plan.extend({ steps_created: z.number().describe("0 when the plan was there already, as it is.") });
 
 const byPlan = { slug, project_id: projectId.optional() };
-const refusals = ["not_found", "already_exists", "unknown_dependency", "dependency_cycle"] as const;
+const refusals = ["not_found", "already_exists", "unknown_dependency", "dependency_cycle", "invalid_scope"] as const;
 
 /** A plan is a named set of tasks with dependencies, written down as one. */
 export const planOperations = {

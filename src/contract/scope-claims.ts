@@ -24,6 +24,7 @@ const item = z.object({
   reason: z.string().nullable().describe("Why it is kept or lost."),
   expires_at: z.string().nullable(),
   remaining_ms: z.number().nullable(),
+  now: z.array(z.string()).optional().describe("With the reason narrowed: the claims that it is now."),
 });
 
 /** Announcing what one is about to touch: names as leases (R29-R36). */
@@ -110,7 +111,7 @@ export const scopeOperations = {
         scope: z.string(),
         mode,
         free: z.boolean().describe("It would be granted."),
-        held: z.boolean().describe("By the asking session."),
+        held: z.boolean().describe("By the asking session, in this mode or alone."),
         conflicts: z.array(claimRow),
         holds: z.array(holdRow).describe("What freezes it."),
       }),

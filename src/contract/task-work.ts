@@ -20,7 +20,9 @@ const COUNTED = SKIPPED_COUNTED.toLocaleString("en");
 const skipped = z.object({
   id: z.string(),
   content: z.string(),
-  code: z.enum(["scope_conflict", "frozen"]),
+  code: z
+    .enum(["scope_conflict", "frozen", "limit_exceeded"])
+    .describe("`limit_exceeded`: with its scopes it is more than the caller may hold beside what it holds."),
   holder: claimRow.nullable().describe("Who holds a scope of it."),
   hold: holdRow.nullable().describe("What freezes it."),
 });
@@ -46,7 +48,7 @@ export const taskWorkOperations = {
         tasks: z.array(task).optional(),
         skipped: z
           .array(skipped)
-          .describe("What came first and is frozen or has scopes that aren't free, at most ten."),
+          .describe("What came first and is frozen, has scopes that aren't free or too many of them, at most ten."),
         skipped_count: z
           .number()
           .describe(`How many they are; ${COUNTED} means so many or more, as counting ends there.`),

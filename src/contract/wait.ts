@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { claimRow } from "./claim-row.js";
 import { cursor, id, itsProject, limit, projectId, reason, waitSeconds } from "./fields.js";
+import { holdRow } from "./hold.js";
 import { notices } from "./notice.js";
 import { defineOperation } from "./operation.js";
 import { oneScope, scopeMode } from "./scope-fields.js";
@@ -30,6 +31,7 @@ export const waitRow = z.object({
 });
 const answered = waitRow.extend({
   behind: z.array(claimRow).describe("Who is in its way: those who hold, and those before it in line."),
+  holds: z.array(holdRow).describe("What of it is frozen: nothing is offered before these have ended."),
   claims: z.array(claimRow).describe("What it was granted."),
   unlanded: unlandedBeside.optional(),
   notices,
@@ -89,7 +91,7 @@ export const waitOperations = {
     path: "/v1/waits/:ticket",
     input: () => z.strictObject({ ticket, ...itsProject }),
     output: () => answered,
-    errors: ["not_found"],
+    errors: ["not_found", "lease_lost"],
     role: "worker",
     effect: "write",
   }),

@@ -1,10 +1,13 @@
+import type { z } from "zod";
 import type { DibsError } from "../contract/errors.js";
 import type { Role } from "../contract/operation.js";
+import type { Operations } from "../contract/operations.js";
 import type { Settings } from "../contract/workspace.js";
 import type { Prefetched } from "./engine/prefetch.js";
 import type { ClaimsMade, QueueHeads } from "./engine/read-ahead.js";
 import type { Hold } from "./holds/known-holds.js";
 import type { AgentRow, ProjectRow, SessionRow, TaskRow } from "./port/rows.js";
+import type { ScopeClaimRow } from "./port/scope-rows.js";
 import type { Tx } from "./port/store.js";
 
 /** Everything a handler may use: the transaction, who asks, and what the call changes for others. */
@@ -36,6 +39,8 @@ export interface Context {
   project(idOrKey: string): Promise<ProjectRow | undefined>;
   /** The workspace's live holds, whomever they let pass, oldest first. */
   holds(): Promise<readonly Hold[]>;
+  /** Claims of names that the call's looks found ended by the clock and not on record, by seq (leases/scope-leases.ts). */
+  readonly dead: Map<number, ScopeClaimRow>;
   /** False in a read beside writes: what looks dead there may be renewed by one that began before and commits after. */
   readonly settled: boolean;
   /** Whether the call may still ask again. */
@@ -60,9 +65,19 @@ export interface Reply {
   readonly scopes?: readonly string[];
   /** The handoff that this call accepted: a repeat reads anew what it gave. */
   readonly handoff?: string;
+  /** The ticket that this call is about: a repeat reads anew what it was granted. */
+  readonly wait?: string;
+  /** What this heartbeat kept alive, as a repeat finds it: that renews nothing, and says what is over by then. */
+  readonly beat?: Beat;
   /** Tasks this claim found held by its own session: a repeat reads them anew, as it does the granted ones. */
   readonly renewed?: readonly TaskRow[];
 }
+
+/** A heartbeat of a task under a lease, of a session, or of claims, with what it answered of each. */
+export type Beat =
+  | { readonly taskId: string; readonly leaseId: string }
+  | { readonly sessionId: string }
+  | { readonly items: readonly z.output<Operations["heartbeat_scopes"]["output"]>["items"][number][] };
 
 /** Thrown by a handler that has written nothing: another node is about to give work out, or back. */
 export class AskAgain extends Error {}

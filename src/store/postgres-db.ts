@@ -12,7 +12,7 @@ const POSTGRES: Dialect = {
   perRow: (table, alias, on) => `CROSS JOIN LATERAL (SELECT * FROM ${table} ${alias} WHERE ${on} OFFSET 0) AS ${alias}`,
   goOnBehindLast: (table, column) =>
     `SELECT setval(pg_get_serial_sequence('${table}', '${column}'), (SELECT max(${column}) FROM ${table}))`,
-  lock: (kind) => `SELECT pg_advisory_xact_lock(hashtextextended(?, ${kind}))`,
+  lock: (kind, text = "?") => `SELECT pg_advisory_xact_lock(hashtextextended(${text}, ${kind}))`,
   columnsOf:
     "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = ?",
   recordsOf: (table, columns) => `SELECT ${columns.join(", ")} FROM json_populate_recordset(NULL::${table}, ?::json)`,

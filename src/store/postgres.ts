@@ -147,16 +147,18 @@ class PostgresStore implements Store {
     }
   }
 
-  /** Everything is sent at once: the begin, the locks, the tasks that will be read, and last the clock. */
+  /** Everything is sent at once: the begin, the locks (names before tasks), the tasks that will be read, and last the clock. */
   async #begin(db: PostgresDb, reads: boolean, wants: Wants) {
     const first = db.send(
       reads ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN ISOLATION LEVEL READ COMMITTED",
     );
     const locked = reads ? undefined : db.send(wants.changesIdentities ? LOCK_ALONE : LOCK_SHARED);
+    const names =
+      reads || !wants.taskIdsWithNames?.length ? undefined : verbsOf(db).scopes.aloneFor(wants.taskIdsWithNames);
     const wanted = reads || !wants.taskIds?.length ? undefined : this.#keep(db, wants.taskIds);
     const ahead = reads ? undefined : wants.ahead?.(verbsOf(db));
     const clock = db.send(BEGIN);
-    const [, , , , { rows }] = await Promise.all([first, locked, wanted, ahead, clock]);
+    const [{ rows }] = await Promise.all([clock, first, locked, names, wanted, ahead]);
     const begun = rows[0] as Begun;
     this.#wallMs = begun.wall_ms;
     const nowMs = this.#clock.read({ last_ms: begun.last_ms, offset_ms: begun.offset_ms, boot: "", uptime_ms: 0 });

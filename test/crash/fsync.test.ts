@@ -21,7 +21,7 @@ describe.skipIf(!hasStrace)("durability, by the system calls of a real server (R
   let server: ServerProcess | undefined;
 
   beforeEach(() => {
-    folder = new ScratchFolder();
+    folder = ScratchFolder.onDisk();
   });
   afterEach(async () => {
     await server?.stop();

@@ -11,7 +11,7 @@ describe("processes on the bare file that are killed at any instant (R55, R56, C
   let folder: ScratchFolder;
 
   beforeEach(() => {
-    folder = new ScratchFolder();
+    folder = ScratchFolder.onDisk();
   });
   afterEach(() => folder.remove());
 

@@ -23,7 +23,7 @@ describe("kill -9 of the server in the middle of 1,000 claims and completions by
   let file: StoreFile;
 
   beforeEach(async () => {
-    folder = new ScratchFolder();
+    folder = ScratchFolder.onDisk();
     file = new StoreFile(folder.file("dibs.db"));
     server = await ServerProcess.start({ store: `sqlite:${file.path}` });
   });

@@ -21,7 +21,7 @@ describe("a process that stands still (SIGSTOP)", () => {
   let file: StoreFile;
 
   beforeEach(async () => {
-    folder = new ScratchFolder();
+    folder = ScratchFolder.onDisk();
     file = new StoreFile(folder.file("dibs.db"));
     server = await ServerProcess.start({ store: `sqlite:${file.path}` });
     http = server.client();

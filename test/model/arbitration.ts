@@ -11,7 +11,7 @@ export class Arbitration extends Line {
     if (reason === undefined) throw new Refusal("reason_required");
     if (ticket.ended === "granted") return ticket;
     if (!this.inLine(ticket)) throw new Refusal("lease_lost");
-    this.refuseFrozen(ticket.wanted, ticket.project);
+    this.refuseFrozen(ticket.wanted, ticket.project, ticket.session.agent);
     for (const each of this.losers(ticket)) {
       if ("wanted" in each) this.withdraw(each);
       else if (each.task) {

@@ -3,6 +3,7 @@ import { heldOne, proofOf, whoOf } from "./callers.js";
 import type { Expected } from "./expected.js";
 import { type Family, familyOf } from "./families.js";
 import { HANDOFF_CALLS } from "./handoff-calls.js";
+import { HOLD_CALLS } from "./hold-calls.js";
 import { LINE_CALLS } from "./line-calls.js";
 import type { Task, Who } from "./records.js";
 import { SCOPE_CALLS } from "./scope-calls.js";
@@ -209,22 +210,6 @@ export const CALLS = {
     input: (s) => ({ task_id: s.task.id, blocker_id: idsOf(s)?.[0] ?? s.task.id }),
     predict: (s) => one(s, s.scene.rules.waitNoMore(s.who, s.task, s.others?.[0] ?? s.task)),
   },
-  place: {
-    name: "place_hold",
-    role: "coordinator",
-    record: true,
-    input: ({ args }) => given({ project: true, project_id: args.project, reason: "because", ttl_seconds: args.count }),
-    predict: ({ scene, args }) => {
-      return { status: 201, hold: scene.rules.place(args.project ?? "default", args.count ?? 0) };
-    },
-  },
-  lift: {
-    name: "lift_hold",
-    role: "coordinator",
-    record: true,
-    input: (s) => ({ hold_id: s.hold?.id ?? "f".repeat(32) }),
-    predict: (s) => ({ hold: s.scene.rules.lift(s.hold) }),
-  },
   open: {
     name: "open_session",
     record: true,
@@ -244,6 +229,7 @@ export const CALLS = {
     },
   },
   ...SCOPE_CALLS,
+  ...HOLD_CALLS,
   ...LINE_CALLS,
   ...YIELD_CALLS,
 } satisfies Record<string, CallKind>;

@@ -1,6 +1,6 @@
 import { Arbitration } from "./arbitration.js";
 import { HOPS_MAX, type Offer, type Said } from "./handoffs.js";
-import { isSameName, type Wanted } from "./names.js";
+import { collide, isSameName, type Wanted } from "./names.js";
 import { type Lease, Refusal, type Who } from "./records.js";
 import type { Asker, Claim } from "./scopes.js";
 import type { Ticket } from "./tickets.js";
@@ -15,9 +15,10 @@ export class ClaimHandoffs extends Arbitration {
     return this.make({ task: null, lease: claim }, to, said);
   }
 
-  /** With whoever has that very name by now. */
+  /** With whoever has that very name by now, or else what is in its way. */
   private notMine(claim: Claim, mine: boolean): Refusal {
-    const holder = [claim, ...this.claims].find((each) => isSameName(each, claim) && this.lives(each));
+    const living = [claim, ...this.claims].filter((each) => this.lives(each));
+    const holder = living.find((each) => isSameName(each, claim)) ?? living.find((each) => collide(each, claim));
     // How a task's name ended the rules leave open.
     const reason = mine ? claim.ended : "never_held";
     return new Refusal("lease_lost", { ...(reason ? { reason } : {}), ...(holder ? { holder } : {}) });

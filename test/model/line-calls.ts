@@ -6,7 +6,7 @@ import { FLAT, NAMES, spaceOf, type Wanted } from "./names.js";
 import { claimSnapshot } from "./names-shown.js";
 import type { Who } from "./records.js";
 import { same } from "./shown.js";
-import { type CallKind, given, type Subject } from "./subjects.js";
+import { allowed, type CallKind, given, type Subject } from "./subjects.js";
 import type { Ticket } from "./tickets.js";
 
 const chosen = new WeakMap<Subject, Ticket | null>();
@@ -109,10 +109,16 @@ export const LINE_CALLS = {
     record: true,
     role: "coordinator",
     input: (s) =>
-      given({ scope: frozenBy(s).name.text, project_id: s.args.project, reason: "because", ttl_seconds: s.args.count }),
+      given({
+        scope: frozenBy(s).name.text,
+        project_id: s.args.project,
+        reason: "because",
+        ttl_seconds: s.args.count,
+        allow_agent_ids: allowed(s).map(({ id }) => id),
+      }),
     predict: (s) => {
       const { project = "default", count = 1 } = s.args;
-      return { status: 201, hold: s.scene.rules.place(project, count, frozenBy(s)) };
+      return { status: 201, hold: s.scene.rules.place(project, count, frozenBy(s), allowed(s)) };
     },
   },
   places: {

@@ -31,7 +31,7 @@ export class Line extends Tickets {
         this.reached("passed one before it");
       const claims = this.take(asker, asked, seconds, this.holderFor(who, asked));
       if (ticket) this.granted(ticket, claims);
-      this.endCovered(asker, claims);
+      if (claims[0]) this.endCovered(claims[0].session);
       return { claims };
     }
     // Who is in line already is told of those who hold it.
@@ -41,12 +41,18 @@ export class Line extends Tickets {
     return { ticket: ticket ?? this.enter(who, asked, inLine, seconds, refusedWith) };
   }
 
-  /** What else the session waits for and has all of by now. */
-  private endCovered(asker: Asker, claims: readonly Claim[]): void {
-    const has = (wanted: Wanted) =>
-      claims.find((claim) => isSameName(claim, wanted) && (claim.mode === "exclusive" || wanted.mode === "shared"));
+  /** What else the session waits for and has all of by now, be it by several calls. */
+  private endCovered(session: Session): void {
+    const held = this.claims.filter((claim) => claim.session === session && this.lives(claim));
     for (const ticket of this.tickets) {
-      const own = ticket.session === (claims[0]?.session ?? null) && ticket.task === asker.task && this.inLine(ticket);
+      const own = ticket.session === session && this.inLine(ticket);
+      const has = (wanted: Wanted) =>
+        held.find(
+          (claim) =>
+            claim.task === ticket.task &&
+            isSameName(claim, wanted) &&
+            (claim.mode === "exclusive" || wanted.mode === "shared"),
+        );
       const got = ticket.wanted.flatMap((wanted) => has(wanted) ?? []);
       if (own && got.length === ticket.wanted.length) this.granted(ticket, got);
     }
@@ -72,7 +78,14 @@ export class Line extends Tickets {
     const ticket = { ...made, session: this.holderFor(who, asked) };
     this.tickets.push(ticket);
     this.reached("got into line");
+    this.lookAtPassers(ticket);
     return ticket;
+  }
+
+  /** Those whom it waits for now pass those who wait for it, which they could not before. */
+  private lookAtPassers({ session }: Ticket): void {
+    const own = this.tickets.filter((each) => each.session === session && this.inLine(each));
+    for (const other of this.inOrder()) if (this.reachHard(own, other.session)) this.freed.push(...other.wanted);
   }
 
   /** Nobody gets before those whom it waits for already. */
@@ -86,26 +99,19 @@ export class Line extends Tickets {
   }
 
   /**
-   * R37: refused if with it in line it and others wait for ever, who wouldn't without it; and only if sessions wait for each
-   * other in a circle, be it only for their places in line. What lies between the rules leave open.
+   * R37: refused if with it in line it waits for ever, and others who wouldn't without it, or for its own session, as two
+   * tasks' names conflict within one (R16); and never otherwise. Whose fault it is where some do already, as there are fewer
+   * places by now, the rules leave open.
    */
   private refuseDeadlock(ticket: Ticket, refusedWith: string | undefined): void {
     const before = stuckAfterAll(this, []);
     const after = stuckAfterAll(this, [ticket]);
-    const must = after.has(ticket) && after.size > before.size + 1;
-    if (!must && !(refusedWith === "would_deadlock" && (this.closesCircle(ticket) || this.closesCircle(ticket, false))))
-      return;
+    const itself = this.inTheWayOf(ticket).some(({ session }) => session === ticket.session);
+    const must = after.has(ticket) && (itself || after.size > before.size + 1);
+    const may = refusedWith === "would_deadlock" && before.size > 0 && after.has(ticket);
+    if (!must && !may) return;
     this.reached("would be a deadlock");
-    if (must) this.reached("would wait for ever");
     throw new Refusal("would_deadlock");
-  }
-
-  private closesCircle(ticket: Ticket, inLine = true): boolean {
-    const edges = (each: Ticket) => this.inTheWay(by(each), each.wanted);
-    if (inLine) this.tickets.push(ticket);
-    const circle = this.reach([ticket], ticket.session, edges);
-    if (inLine) this.tickets.pop();
-    return circle;
   }
 
   inTheWayOf(ticket: Ticket): (Claim | Ticket)[] {
@@ -145,6 +151,7 @@ export class Line extends Tickets {
   protected taking(ticket: Ticket): void {
     const { session, seconds } = ticket;
     this.granted(ticket, this.take(by(ticket), ticket as Asked, seconds, session));
+    this.endCovered(session);
   }
 
   leaveLine(who: Who, ticket: Ticket): Ticket {

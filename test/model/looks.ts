@@ -85,8 +85,10 @@ export class Looks {
         { task_id: task.id ?? "" },
         (agent as Agent & { caller: Caller }).caller,
       );
+      this.#scene.rules.caller = agent;
       const code = this.#scene.rules.holds(who, task) ? null : (this.#scene.rules.why(who, task)?.code ?? null);
       same([why.code, why.ready], [code, this.#scene.rules.ready(task)], task.content);
+      this.#scene.rules.caller = null;
     }
     this.#compare.comments(task, await this.#ask("list_comments", { task_id: task.id ?? "" }));
   }

@@ -160,10 +160,13 @@ export class Play {
       this.#rules.role(each.who, each.role);
       if (!each.sessionless) this.#rules.alive(each.who);
       sign(this.#rules.nowMs, each.who.session, signs);
+      this.#rules.caller = each.who.agent;
       expected = each.predict("refused" in got ? got.refused.code : undefined);
     } catch (thrown) {
       if (!(thrown instanceof Refusal)) throw thrown;
       expected = thrown;
+    } finally {
+      this.#rules.caller = null;
     }
     if (expected instanceof Refusal) {
       if ("answer" in got) throw new Error(`${each.name} was to be refused with ${expected.code}`);

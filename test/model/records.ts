@@ -112,6 +112,8 @@ export interface Hold {
   readonly project: string;
   readonly on: Omit<Wanted, "mode"> | null;
   readonly endsAtMs: number;
+  /** Whom it lets pass. */
+  readonly allowed: readonly Agent[];
   lifted: boolean;
 }
 

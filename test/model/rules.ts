@@ -179,8 +179,8 @@ export class Rules extends Handoffs {
 
   // Holds
 
-  place(project: string, seconds: number, on: Hold["on"] = null): Hold {
-    const hold: Hold = { id: null, project, on, endsAtMs: this.nowMs + seconds * 1000, lifted: false };
+  place(project: string, seconds: number, on: Hold["on"] = null, allowed: Hold["allowed"] = []): Hold {
+    const hold: Hold = { id: null, project, on, allowed, endsAtMs: this.nowMs + seconds * 1000, lifted: false };
     this.freezes.push(hold);
     return hold;
   }

@@ -63,8 +63,13 @@ const callsOf = (names: ReturnType<typeof namesOf>): Weighted<CallStep>[] => [
 const SLOT = NAMES.findIndex(({ text }) => text === "slot:1");
 const places = call(2, "places", { own: fc.constantFrom(3, 3, 3, 2), count: fc.constantFrom(1, 2, 2, 3) }, few);
 const holds = [
-  call(2, "freeze", { own: fc.nat(NAMES.length - 1), project, count: frozenFor }, coordinators),
-  call(1, "place", { project, count: frozenFor }, coordinators),
+  call(
+    2,
+    "freeze",
+    { own: fc.nat(NAMES.length - 1), project, count: frozenFor, assign: some(4, fc.nat(2)) },
+    coordinators,
+  ),
+  call(1, "place", { project, count: frozenFor, assign: some(4, fc.nat(2)) }, coordinators),
   call(2, "lift", { count: fc.nat(5) }, coordinators),
 ];
 const yields = (names: ReturnType<typeof namesOf>) => [
@@ -85,16 +90,36 @@ const onTree = namesOf(fc.nat(2));
 const about = (theme: readonly Weighted<CallStep>[], names = onTree) =>
   plays(often(2, callsOf(names)).concat(often(8, theme), holds, yields(names), handoffs, [places]), 3);
 
-export const scopesPlay = fc.oneof(
-  about([]),
-  about(holds),
-  about(yields(onTree)),
-  about(handoffs),
-  about([places], namesOf(fc.constantFrom(SLOT, SLOT, SLOT, 0))).map((steps) => [
-    act("places", 2, { own: 3, count: 2 }),
-    ...steps,
-  ]),
-);
+/** Few sessions that wait for several things each, nearly all in each other's way. */
+const crowd = (() => {
+  const name = { at: fc.constantFrom(0, 1, 2, 3, 4, 5, 8, 9, SLOT, SLOT), shared: fc.constantFrom(false, false, true) };
+  const names = fc.array(fc.record(name), { minLength: 1, maxLength: 2 });
+  const wait = fc.constant(true);
+  return plays(
+    [
+      call(12, "names", { names, priority, wait, seconds: fc.constant(3600) }, few),
+      call(2, "free", { own, all: flag(5) }, few),
+      call(1, "takeOffered", { ticket, flag: wait }, few),
+      call(1, "leave", { ticket, flag: wait }, few),
+      places,
+    ],
+    3,
+  );
+})();
+
+export const scopesPlay = process.env.XXPLAY
+  ? crowd
+  : fc.oneof(
+      crowd,
+      about([]),
+      about(holds),
+      about(yields(onTree)),
+      about(handoffs),
+      about([places], namesOf(fc.constantFrom(SLOT, SLOT, SLOT, 0))).map((steps) => [
+        act("places", 2, { own: 3, count: 2 }),
+        ...steps,
+      ]),
+    );
 
 /** Sessions of all, and tasks. */
 export const SCOPES_OPENINGS: readonly (readonly CallStep[])[] = [

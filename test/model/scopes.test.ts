@@ -12,7 +12,8 @@ import { Stage } from "./stage.js";
  *
  * That a broken rule is found was tried: a shared request that passes an exclusive waiter (10th play). And it was seen: two
  * tickets of one session of which only the first is offered (2nd), one's own ticket counted as before oneself (1st), an
- * offer said to have ended with its session (139th), a task asleep that a later call of its transaction forgot (13th).
+ * offer said to have ended with its session (139th), a task asleep that a later call of its transaction forgot (13th), a
+ * waiting refused as a deadlock that was none, or not refused though it was one (in the first hundred).
  */
 const seed = Number(process.env.MODEL_SEED ?? Date.now() % 2 ** 31);
 const path = process.env.MODEL_PATH;

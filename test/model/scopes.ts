@@ -1,4 +1,5 @@
 import { collide, isSameName, type Mode, type Name, overlap, type Wanted } from "./names.js";
+import { howEnded } from "./narrowed.js";
 import { Places } from "./places.js";
 import { type Grant, Refusal, type Session, type Task, type Who } from "./records.js";
 import { Rules } from "./rules.js";
@@ -25,6 +26,7 @@ export interface Claim extends Wanted {
   ended: "released" | "revoked" | "expired" | "transferred" | null;
   /** Whether its session was told that the clock took it (R54). */
   lost: boolean;
+  narrowedAtMs?: number;
 }
 
 /** For whom something is asked, and how urgent it is in line. */
@@ -105,15 +107,17 @@ export class Scopes extends Rules {
   }
 
   /** R41: whether nobody gets one of these names anew in that project. */
-  protected frozenNames(wanted: readonly Wanted[], project: string): boolean {
-    const holds = this.freezes.filter((hold) => this.isLive(hold));
+  protected frozenNames(wanted: readonly Wanted[], project: string, agent = this.caller): boolean {
+    const holds = this.freezesFor(agent);
     return wanted.some((each) =>
       holds.some(({ on, ...hold }) => (on ? overlap({ ...on, mode: "exclusive" }, each) : hold.project === project)),
     );
   }
 
-  protected refuseFrozen(wanted: readonly Wanted[], project: string): void {
-    if (!this.frozenNames(wanted, project)) return;
+  protected refuseFrozen(wanted: readonly Wanted[], project: string, agent = this.caller): void {
+    if (this.frozenNames(wanted, project, null) && !this.frozenNames(wanted, project, agent))
+      this.reached("let pass by a hold");
+    if (!this.frozenNames(wanted, project, agent)) return;
     this.reached("frozen");
     throw new Refusal("frozen");
   }
@@ -251,6 +255,8 @@ export class Scopes extends Rules {
     const session = this.sessionOf(who);
     const living = this.claims.filter((claim) => claim.session === session && !claim.task && this.lives(claim));
     const held = (claim: Claim): Item => ({ claim, name: claim.name, outcome: "renewed", reason: null });
+    const lost = (claim: Claim) =>
+      ({ claim, name: claim.name, outcome: "lost", reason: howEnded(claim, this.nowMs) }) as const;
     const isMeant = (claim: Claim) => project === undefined || claim.project === project;
     if (all) return living.filter(isMeant).map(held);
     if (wanted) {
@@ -260,13 +266,13 @@ export class Scopes extends Rules {
         const last = this.claims.findLast(
           (claim) => claim.session === session && isSameName(claim, each) && !this.lives(claim),
         );
-        return { claim: last ?? null, name: each.name, outcome: "lost", reason: last ? last.ended : "never_held" };
+        return last ? lost(last) : { claim: null, name: each.name, outcome: "lost", reason: "never_held" };
       });
     }
     return [...new Set(claims)].map((claim) => {
       if (claim.session !== session || !isMeant(claim))
         return { claim, name: null, outcome: "lost", reason: "never_held" };
-      return this.lives(claim) ? held(claim) : { claim, name: claim.name, outcome: "lost", reason: claim.ended };
+      return this.lives(claim) ? held(claim) : lost(claim);
     });
   }
 

@@ -20,6 +20,8 @@ export class Standing {
   readonly tasks: Task[] = [];
   readonly sessions: Session[] = [];
   readonly freezes: Hold[] = [];
+  /** Who asks, or looks, as holds let some pass. */
+  caller: Agent | null = null;
   protected order = 0;
 
   constructor(public nowMs: number) {}
@@ -116,9 +118,14 @@ export class Standing {
     return !hold.lifted && this.nowMs < hold.endsAtMs;
   }
 
-  /** R41: nobody new gets it, whoever has it goes on. */
+  /** The holds that don't let an agent pass. */
+  protected freezesFor(agent: Agent | null): Hold[] {
+    return this.freezes.filter((hold) => this.isLive(hold) && (agent === null || !hold.allowed.includes(agent)));
+  }
+
+  /** R41: nobody new gets it but who may pass, whoever has it goes on. */
   protected isFrozen(task: Task): boolean {
-    return this.freezes.some((hold) => this.isLive(hold) && hold.on === null && hold.project === task.project);
+    return this.freezesFor(this.caller).some((hold) => hold.on === null && hold.project === task.project);
   }
 
   /** R14, for a task whose dead lease is no lease. */

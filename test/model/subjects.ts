@@ -93,6 +93,10 @@ export const given = (record: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 export const atMs = ({ scene, args }: Subject) =>
   args.inSeconds === undefined ? undefined : scene.rules.nowMs + args.inSeconds * 1000;
+/** Whom a hold lets pass: nobody, or one. */
+export const allowed = ({ scene, args }: Subject): readonly Agent[] =>
+  args.assign === undefined ? [] : scene.agents.slice(args.assign, args.assign + 1);
+
 export const assignee = ({ scene, args }: Subject) =>
   args.assign === undefined ? undefined : (scene.agents[args.assign % (scene.agents.length + 1)] ?? null);
 export const when = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());

@@ -106,6 +106,18 @@ export class Tickets extends ScopedTasks {
       ticket.wanted.some((each) => freed.some((one) => overlap(one, each))),
     );
     for (const ticket of met) this.offerIfFree(ticket);
+    if (this.freed.length > 0) this.notice();
+  }
+
+  /** Who has more than before may pass more of those before it: what else it waits for is looked at again. */
+  private lookAtOwn(session: Session): void {
+    for (const own of this.tickets)
+      if (own.session === session && this.inLine(own) && !this.offered(own)) this.freed.push(...own.wanted);
+  }
+
+  protected override grantName(...what: Parameters<ScopedTasks["grantName"]>): Claim {
+    this.lookAtOwn(what[1].session);
+    return super.grantName(...what);
   }
 
   /** It keeps its place in line. */
@@ -115,14 +127,18 @@ export class Tickets extends ScopedTasks {
   }
 
   /** What is offered and not taken is offered no more (R41). */
-  override place(project: string, seconds: number, on: Hold["on"] = null): Hold {
-    const hold = super.place(project, seconds, on);
+  override place(...what: Parameters<ScopedTasks["place"]>): Hold {
+    const hold = super.place(...what);
     for (const ticket of this.tickets)
-      if (this.offered(ticket) && this.frozenNames(ticket.wanted, ticket.project)) {
+      if (this.offered(ticket) && this.frozenInLine(ticket)) {
         this.withdraw(ticket);
         this.reached("offered no more, as it is frozen");
       }
     return hold;
+  }
+
+  private frozenInLine({ wanted, project, session }: Ticket): boolean {
+    return this.frozenNames(wanted, project, session.agent);
   }
 
   /** What thaws when it is over. */
@@ -137,13 +153,10 @@ export class Tickets extends ScopedTasks {
   }
 
   protected offerIfFree(ticket: Ticket): void {
-    if (
-      this.offered(ticket) ||
-      this.frozenNames(ticket.wanted, ticket.project) ||
-      this.inTheWay(by(ticket), ticket.wanted).length > 0
-    )
+    if (this.offered(ticket) || this.frozenInLine(ticket) || this.inTheWay(by(ticket), ticket.wanted).length > 0)
       return;
     ticket.offeredUntilMs = this.nowMs + OFFER_MS;
+    this.lookAtOwn(ticket.session);
     this.reached("offered");
   }
 

@@ -57,10 +57,13 @@ export class Yields extends ClaimHandoffs {
       throw this.heldNoMore(claim);
     }
     if (said.answer === "hold" && said.reason === undefined) throw new Refusal("reason_required");
+    const others = this.askings.filter((each) => each !== asking && each.claim === claim && this.isOpen(each));
     if (said.answer === "narrow") this.narrow(claim, said.keeps);
     else if (said.keeps) throw new Refusal("invalid_input");
     if (said.answer === "yield") this.letGo(who, claim, said.handoff);
-    Object.assign(asking, { answer: said.answer, answerReason: said.reason ?? null });
+    // What is let go of is let go of for all who asked.
+    for (const each of said.answer === "hold" ? [asking] : [asking, ...others])
+      Object.assign(each, { answer: said.answer, answerReason: said.reason ?? null });
     this.reached(`answered: ${said.answer}${claim.task ? ", of a task" : ""}`);
     return asking;
   }
@@ -77,15 +80,15 @@ export class Yields extends ClaimHandoffs {
     const wanted = once(keeps.map((keep) => ({ ...keep, mode: claim.mode })));
     const asker = { session: claim.session, task: claim.task, priority: 2 };
     this.refuseBeside(asker, wanted, (each) => each === claim);
-    claim.ended = "released";
+    Object.assign(claim, { ended: "released", narrowedAtMs: this.nowMs });
     for (const each of wanted) {
       const own = this.own(asker, each);
       const { seconds, intent } = claim;
       if (own) {
         if (claim.mode === "exclusive" && own.mode === "shared") this.upgrade(own);
-        Object.assign(own, { nested: own.nested + 1, intent, hops: Math.max(own.hops, claim.hops) });
+        Object.assign(own, { nested: own.nested + claim.nested, intent, hops: Math.max(own.hops, claim.hops) });
         if (!own.grant) this.renewName(own, seconds);
-      } else this.grantName(each, claim).hops = claim.hops;
+      } else Object.assign(this.grantName(each, claim), { hops: claim.hops, nested: claim.nested });
     }
   }
 }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test as plainTest } from "vitest";
 import { measured, spread } from "../support/campaign.js";
 import { LockedFile } from "../support/locked-file.js";
 import type { RawAnswer, RawHttp } from "../support/raw-http.js";
@@ -7,28 +7,42 @@ import { ServerProcess } from "../support/server-process.js";
 import { StallWatch } from "../support/stall-watch.js";
 import { brokenIn, StoreFile } from "../support/store-file.js";
 
-describe("a file that another process has locked (R56)", () => {
-  let folder: ScratchFolder;
-  let server: ServerProcess;
-  let http: RawHttp;
-  let session: string;
-  let locked: LockedFile | undefined;
+/** A server of the test's own on a file, somebody who asks it, and five tasks. */
+interface Scene {
+  readonly file: string;
+  readonly server: ServerProcess;
+  readonly http: RawHttp;
+  readonly session: string;
+  /** Locks the file, at the latest until the test is over. */
+  readonly lock: () => LockedFile;
+}
 
-  beforeEach(async () => {
-    folder = new ScratchFolder();
-    server = await ServerProcess.start({ store: `sqlite:${folder.file("dibs.db")}` });
-    http = server.client();
-    session = (await http.post("/v1/sessions", { client: "reader", ttl_seconds: 30 })).body.id;
+const test = plainTest.extend<{ scene: Scene }>({
+  // biome-ignore lint/correctness/noEmptyPattern: it stands on no other fixture.
+  scene: async ({}, use) => {
+    const folder = ScratchFolder.onDisk();
+    const file = folder.file("dibs.db");
+    const server = await ServerProcess.start({ store: `sqlite:${file}` });
+    const http = server.client();
+    const session = (await http.post("/v1/sessions", { client: "reader", ttl_seconds: 30 })).body.id;
     const tasks = Array.from({ length: 5 }, (_, at) => ({ content: `task ${at}` }));
     await http.post("/v1/tasks/batch", { tasks });
-  });
-  afterEach(async () => {
-    locked?.free();
+    const locks: LockedFile[] = [];
+    const lock = () => {
+      const locked = new LockedFile(file);
+      locks.push(locked);
+      return locked;
+    };
+    await use({ file, server, http, session, lock });
+    for (const locked of locks) locked.free();
     http.close();
     await server.stop();
     folder.remove();
-  });
+  },
+});
 
+// Side by side, as one of them waits for half a minute.
+describe.concurrent("a file that another process has locked (R56)", () => {
   /** Asks again and again while `busy` runs; gives how long each answer took, ms. */
   async function latencies(ask: () => Promise<RawAnswer>, busy: Promise<unknown>): Promise<number[]> {
     const tookMs: number[] = [];
@@ -45,9 +59,11 @@ describe("a file that another process has locked (R56)", () => {
     return tookMs;
   }
 
-  test("never stops the event loop: health and reads go on, also reads that are a sign of life, and writes wait", async () => {
+  test("never stops the event loop: health and reads go on, also reads that are a sign of life, and writes wait", async ({
+    scene: { file, server, http, session, lock },
+  }) => {
     const watch = new StallWatch();
-    locked = new LockedFile(folder.file("dibs.db"));
+    const locked = lock();
     const claims = Promise.all(Array.from({ length: 5 }, () => http.post("/v1/tasks/claim")));
     const lockMs = 3_000;
     const busy = pause(lockMs);
@@ -67,14 +83,16 @@ describe("a file that another process has locked (R56)", () => {
       // An answer that waited for the lock would have taken the whole time.
       expect([what, (figures?.max ?? 0) < lockMs / 2 + lostMs]).toEqual([what, true]);
     }
-    expect(brokenIn(new StoreFile(folder.file("dibs.db")))).toEqual([]);
+    expect(brokenIn(new StoreFile(file))).toEqual([]);
   }, 120_000);
 
-  test("a sign of life that comes when the session has ended revives neither it nor what it held (R1, R9)", async () => {
+  test("a sign of life that comes when the session has ended revives neither it nor what it held (R1, R9)", async ({
+    scene: { file, http, session, lock },
+  }) => {
     const { task } = (await http.post("/v1/tasks/claim", {}, { session })).body;
     // Past the eighth of its time that needs no further sign.
-    new StoreFile(folder.file("dibs.db")).moveClock(5_000);
-    locked = new LockedFile(folder.file("dibs.db"));
+    new StoreFile(file).moveClock(5_000);
+    const locked = lock();
     const read = http.get(`/v1/tasks/${task.id}`, { session });
     for (let look = 0; look < 20; look++) await http.get("/livez");
     // Where the sign waits for the lock, it finds that its time is over.
@@ -86,13 +104,15 @@ describe("a file that another process has locked (R56)", () => {
     expect((await http.get(`/v1/sessions/${session}`)).body.state).toBe("expired");
   }, 60_000);
 
-  test("for longer than 30 s is 503 for everyone who waited, never an empty answer, and then all is well", async () => {
-    locked = new LockedFile(folder.file("dibs.db"));
+  test("for longer than 30 s is 503 for everyone who waited, never an empty answer, and then all is well", async ({
+    scene: { file, http, lock },
+  }) => {
+    const locked = lock();
     const watch = new StallWatch();
     const startedAt = performance.now();
     const claims = Array.from({ length: 6 }, () => http.post("/v1/tasks/claim", {}, { timeoutMs: 100_000 }));
     // Nor does one that starts meanwhile wait for ever, or stay behind half started.
-    const late = await ServerProcess.launch({ store: `sqlite:${folder.file("dibs.db")}` });
+    const late = await ServerProcess.launch({ store: `sqlite:${file}` });
     const refused = expect(late.untilLive(90_000)).rejects.toThrow(/locked by another process/);
     const answers = await Promise.all(claims);
     const tookMs = performance.now() - startedAt - watch.stop();

@@ -13,7 +13,7 @@ describe("several processes on one file (R56, C51)", () => {
   let servers: ServerProcess[];
 
   beforeEach(() => {
-    folder = new ScratchFolder();
+    folder = ScratchFolder.onDisk();
     servers = [];
   });
   afterEach(async () => {

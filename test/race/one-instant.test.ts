@@ -19,7 +19,7 @@ describe("separate processes claim at one instant (R15, R56, C02)", () => {
   let server: ServerProcess;
 
   beforeEach(async () => {
-    folder = new ScratchFolder();
+    folder = ScratchFolder.onDisk();
     server = await ServerProcess.start({ store: `sqlite:${folder.file("dibs.db")}` });
   });
   afterEach(async () => {

@@ -13,7 +13,7 @@ describe("sessions that reach at one instant for scopes along one chain (R31, R3
   let http: RawHttp[];
 
   beforeEach(async () => {
-    folder = new ScratchFolder();
+    folder = ScratchFolder.onDisk();
     server = await ServerProcess.start({ store: `sqlite:${folder.file("dibs.db")}` });
     http = CHAIN.map(() => server.client());
   });

@@ -12,7 +12,7 @@ const CALLER = { identity: { kind: "file", agent: "boss" } } as const;
 test.each([false, true])(
   "processes on one file that claim at one instant, just behind a tick, find its task once; with a server there: %s (R56)",
   async (withServer) => {
-    const folder = new ScratchFolder();
+    const folder = ScratchFolder.onDisk();
     const url = `sqlite:${folder.file("dibs.db")}`;
     const server = withServer ? await ServerProcess.start({ store: url }) : undefined;
     try {

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { type LineScene, lineScene } from "../support/line-scene.js";
 
-let { fresh, ann, ben, cat, dan, claim, refused, wait, release, line } = {} as LineScene;
+let { fresh, ann, ben, cat, dan, lead, claim, refused, wait, release, line } = {} as LineScene;
 beforeEach(async () => {
-  ({ fresh, ann, ben, cat, dan, claim, refused, wait, release, line } = await lineScene());
+  ({ fresh, ann, ben, cat, dan, lead, claim, refused, wait, release, line } = await lineScene());
 });
 
 describe("who would wait for each other (R37)", () => {
@@ -59,5 +59,69 @@ describe("who would wait for each other (R37)", () => {
     await wait(ben, ["path:y", "path:a"]);
     // ann waits for ben; to let ann have y would make ben wait for ann, and both for ever.
     expect((await refused(ann, ["path:z"], { wait: true })).code).toBe("would_deadlock");
+  });
+
+  test("isn't so for who stands behind one that stands behind it: it passes that one as soon as its turn has come", async () => {
+    await claim(dan, ["path:a"]);
+    await wait(ann, ["path:a"]);
+    await wait(ben, ["path:a/x"]);
+    await wait(ann, ["path:a/x/y"]);
+    await release(dan, "path:a");
+    expect(await line()).toEqual(["ann offered", "ben waiting", "ann offered"]);
+  });
+
+  test("nor where that one stands behind it over others; but where it waits for the very place, it is", async () => {
+    await claim(dan, ["path:a"]);
+    await claim(cat, ["path:c"]);
+    await wait(ben, ["path:b", "path:c"]);
+    await wait(ann, ["path:a"]);
+    await wait(cat, ["path:a/x"]);
+    // ben waits for cat, and cat for ann's turn at a.
+    await wait(ann, ["path:b"]);
+    await release(dan, "path:a");
+    expect(await line()).toEqual(["ben waiting", "ann offered", "cat waiting", "ann offered"]);
+  });
+
+  test("is so for two that stand behind each other's turns, each at something else", async () => {
+    await claim(dan, ["path:a", "path:b"]);
+    await wait(ann, ["path:a"]);
+    await wait(ben, ["path:b"]);
+    await wait(ann, ["path:b"]);
+    expect((await refused(ben, ["path:a"], { wait: true })).cycle).toMatchObject([
+      { agent_name: "ben", waits_for: "path:a", holder: { agent_name: "ann" } },
+      { agent_name: "ann", waits_for: "path:b", holder: { agent_name: "ben" } },
+    ]);
+  });
+
+  test("is so where who seems to stand behind it passes it", async () => {
+    await claim(ben, ["path:a"]);
+    await claim(dan, ["slot:1"]);
+    await wait(ann, ["path:a/b", "path:d"]);
+    await wait(cat, ["slot:1", "path:a/c"]);
+    await wait(ben, ["slot:1", "path:a/b"]);
+    await wait(cat, ["path:d"]);
+    // ben has its turn at a/b before ann, which waits for it; so cat has what it wants of ben, and waits for ann.
+    const cycle = await refused(ann, ["path:a/c"], { wait: true });
+    expect(cycle).toMatchObject({ code: "would_deadlock", cycle: [{ agent_name: "ann" }, { agent_name: "cat" }] });
+  });
+
+  test("isn't so while one of several places will be free without it, and is where each waits for it", async () => {
+    await fresh.ask("set_scope_capacity", { scope: "slot:gpu", capacity: 2 }, lead);
+    await claim(ann, ["slot:gpu"]);
+    await claim(dan, ["slot:gpu"]);
+    await claim(ben, ["path:p"]);
+    await wait(ben, ["slot:gpu"]);
+    const ticket = await wait(ann, ["path:p"]);
+    await release(dan, "slot:gpu");
+    expect(await line()).toEqual(["ben offered", "ann waiting"]);
+    await fresh.ask("cancel_wait", { ticket }, ann);
+    await claim(dan, ["path:q"]);
+    await claim(ben, ["slot:gpu"]);
+    await claim(cat, ["path:r"]);
+    await wait(cat, ["slot:gpu"]);
+    await wait(ben, ["path:q"]);
+    await wait(ann, ["path:r"]);
+    // ben waits for dan, and ann for cat: each place will be let go by nobody.
+    expect((await refused(dan, ["path:r"], { wait: true })).code).toBe("would_deadlock");
   });
 });

@@ -51,7 +51,13 @@ describe.each<[string, Partial<Input<"place_hold">>]>([
     expect((await waiting(ticket)).state).toBe("offered");
     await place(on);
     expect(await waiting(ticket)).toMatchObject({ state: "waiting", offer_expires_at: null });
-    expect((await accept(ticket)).state).toBe("waiting");
+    const taken = await accept(ticket);
+    expect(taken).toMatchObject({ state: "waiting", behind: [], holds: [{ reason: "release" }] });
+    expect(taken.notices.map(({ message }) => message).join("\n")).toContain("is frozen until");
+    const events = await fresh.ask("list_events", { limit: 1000 }, fresh.root);
+    expect(events.filter(({ type }) => type === "scope.offer_withdrawn")).toMatchObject([
+      { data: { ticket, reason: expect.stringContaining("release") } },
+    ]);
     fresh.time.pass(59_999);
     expect((await accept(ticket)).state).toBe("waiting");
     fresh.time.pass(1);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Actor, FreshStore } from "../support/fresh-store.js";
+import { lineScene } from "../support/line-scene.js";
 
 /** Field reports here: C58, C59 (the header's form is the HTTP surface's). */
 
@@ -136,6 +137,57 @@ describe("a claim's repeat is read anew (R59)", () => {
     expect((await again()).body.task).toMatchObject({ lease_id, lease_remaining_ms: 58_000 });
     fresh.time.pass(58_000);
     await expect(again()).rejects.toMatchObject({ code: "lease_lost" });
+  });
+
+  test("so is what was accepted in line: the time that is left, and lease_lost when it is over", async () => {
+    const { fresh, ann, ben, lead, claim, wait, release } = await lineScene({ ttl_seconds: 60 });
+    await claim(ann, ["path:a"]);
+    const ticket = await wait(ben, ["path:a"]);
+    await release(ann, "path:a");
+    const accept = () => fresh.ask("accept_wait", { ticket }, keyed(ben, "k"));
+    const grant = () => fresh.ask("grant_wait", { ticket, reason: "now" }, keyed(lead, "k"));
+    expect(await accept()).toMatchObject({ claims: [{ remaining_ms: 60_000 }] });
+    await grant();
+    fresh.time.pass(2_000);
+    expect([await accept(), await grant()]).toMatchObject(Array(2).fill({ claims: [{ remaining_ms: 58_000 }] }));
+    fresh.time.pass(58_000);
+    await claim(ann, ["path:a"]);
+    await expect(accept()).rejects.toMatchObject({ code: "lease_lost", details: { reason: "expired" } });
+    // Who overruled the line doesn't hold it, and is told how things are.
+    expect(await grant()).toMatchObject({ state: "granted", claims: [{ remaining_ms: 0 }] });
+  });
+
+  test("so are heartbeats: a repeat renews nothing and says what is lost", async () => {
+    const fresh = await FreshStore.open();
+    const ann = await fresh.worker("ann");
+    const { id } = await fresh.task();
+    await fresh.claim(id, ann, { lease_seconds: 60 });
+    const scopes = ["path:a"];
+    await fresh.ask("claim_scopes", { scopes, intent: "x", ttl_seconds: 60 }, ann);
+    const beats = async () => [
+      await fresh.ask("heartbeat_scopes", { scopes }, keyed(ann, "k")),
+      await fresh.ask("heartbeat_session", { session_id: ann.sessionId }, keyed(ann, "k")),
+    ];
+    const ofTask = () => fresh.ask("heartbeat_task", { task_id: id }, keyed(ann, "k"));
+    await beats();
+    await ofTask();
+    fresh.time.pass(2_000);
+    const left = { lease_remaining_ms: 58_000 };
+    const renewed = { outcome: "renewed" };
+    expect(await ofTask()).toMatchObject(left);
+    expect(await beats()).toMatchObject([
+      { items: [{ ...renewed, remaining_ms: 58_000 }] },
+      {
+        items: [
+          { ...renewed, ...left, task_id: id },
+          { ...renewed, ...left },
+        ],
+      },
+    ]);
+    fresh.time.pass(58_000);
+    await expect(ofTask()).rejects.toMatchObject({ code: "lease_lost", details: { reason: "expired" } });
+    const lost = { outcome: "lost", reason: "expired" };
+    expect(await beats()).toMatchObject([{ items: [{ ...lost, remaining_ms: null }] }, { items: [lost, lost] }]);
   });
 
   test("several tasks at once come back together", async () => {

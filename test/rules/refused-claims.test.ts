@@ -59,6 +59,22 @@ describe("refused claims in the log (R51)", () => {
     ]);
   });
 
+  test("of what is offered in another project stand in that one, each for itself", async () => {
+    const { id } = await fresh.ask("create_project", { key: "web" }, fresh.root);
+    const [wide, ...parts] = (await claim(ann, ["path:src", "path:src/a", "path:src/b"], { project_id: "web" })).claims;
+    for (const { id: claim_id } of [...parts, ...parts]) {
+      const offer = await fresh.ask("handoff_claim", { claim_id, to_agent_id: ben.id }, ann);
+      expect(await fresh.refusal("accept_handoff", { handoff_id: offer.id }, ben)).toMatchObject({
+        code: "scope_conflict",
+      });
+    }
+    const seen = { project_id: id, data: { holders: [{ claim_id: wide?.id }], count: 1 } };
+    expect(await events()).toMatchObject([
+      { ...seen, data: { scopes: [{ scope: "path:src/a" }], ...seen.data } },
+      { ...seen, data: { scopes: [{ scope: "path:src/b" }], ...seen.data } },
+    ]);
+  });
+
   test("looking, waiting and being refused for other reasons leave none", async () => {
     await claim(ann, ["path:a"]);
     await fresh.ask("check_scope", { scope: "path:a" }, ben);

@@ -68,6 +68,20 @@ test("an agent deleted by force: its events, those of what it held and its sessi
   ]);
 });
 
+test("a key revoked with all that its agent holds: the same (R46, R48)", async () => {
+  const { fresh, ann, ben } = await scene();
+  await fresh.ask("revoke_agent_key", { agent_id: ann.id, release: true, reason: "it leaked" }, fresh.root);
+  const types = ["agent.key_rotated", "task.released", "scope.released"];
+  const events = await fresh.ask("list_events", { types, limit: 1000 }, ben);
+  expect(events.map(({ type, data }) => [type, data.reason])).toEqual([
+    ["scope.released", "admin revoked the key of ann: it leaked"],
+    ["task.released", "admin revoked the key of ann: it leaked"],
+    ["agent.key_rotated", "it leaked"],
+  ]);
+  const notices = await fresh.kept.rows<{ message: string }>("SELECT message FROM notices WHERE type = 'lease.lost'");
+  expect(notices.map(({ message }) => message)).toEqual(Array(2).fill(expect.stringContaining("it leaked")));
+});
+
 test("a task deleted by force: the event says why (R46)", async () => {
   const { fresh, blockerId, ben } = await scene();
   await fresh.ask("delete_task", { task_id: blockerId, force: true, reason: "the plan was changed" }, ben);

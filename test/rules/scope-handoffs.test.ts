@@ -27,6 +27,15 @@ const rows = async (filter: object = {}) =>
   (await fresh.ask("list_claims", filter, fresh.root)).filter(({ kind }) => kind !== "task");
 
 describe("a claim of a scope that is handed over (R39)", () => {
+  test("has in the answer to a repeat the fence of now: it is its holder's alone since", async () => {
+    const offered = await offer(await claim(ann, ["path:src"], { mode: "shared" }), ben);
+    const before = await accept(offered, ben);
+    const { id, fence } = await claim(ben, ["path:src"]);
+    const again = await accept(offered, ben);
+    expect(again).toMatchObject({ lease_id: id, fence, claim: { fence } });
+    expect(again.fence).toBeGreaterThan(before.fence ?? 0);
+  });
+
   test("is the receiver's under a new lease of full length, with a higher fence (R4)", async () => {
     const held = await claim(ann, ["path:src"], { ttl_seconds: 60, mode: "shared" });
     fresh.time.pass(10_000);
@@ -59,6 +68,17 @@ describe("a claim of a scope that is handed over (R39)", () => {
       .map(({ type }) => type)
       .filter((type) => /scope/.test(type));
     expect(types).toEqual(["scope.claimed", "scope.handoff_offered", "scope.handed_off"]);
+  });
+
+  test("is refused when it has ended, with who holds it or a part of it now, and nobody says that it is free (R3)", async () => {
+    const held = await claim(ann, ["path:src/a"]);
+    await fresh.ask("release_scopes", { all: true }, ann);
+    const again = () => fresh.refusal("handoff_claim", { claim_id: held.id, to_agent_id: cat.id }, ann);
+    expect((await again()).message).toBe("path:src/a is not your session's to hand over. Your claim of it has ended.");
+    const wide = await claim(ben, ["path:src"]);
+    const refusal = await again();
+    expect(refusal).toMatchObject({ code: "lease_lost", reason: "released", holder: { id: wide.id } });
+    expect(refusal.message).toContain(`ben (session ${ben.sessionId}) holds path:src now.`);
   });
 
   test("is free at no instant: who waits for it by asking again gets it at none", async () => {
@@ -111,11 +131,11 @@ describe("a claim of a scope that is handed over (R39)", () => {
     expect((await accept(await offerTask(id, ben), ben)).task?.claimed_by_agent_id).toBe(ben.id);
   });
 
-  test("is one claim with what the receiver has of that name already (R33)", async () => {
+  test("is one claim with what the receiver has of that name already, with a higher fence than both (R4, R33)", async () => {
     const held = await claim(ann, ["db:main"], { mode: "shared" });
     const own = await claim(ben, ["db:main"], { mode: "shared" });
     const { claim: after } = await accept(await offer(held, ben), ben);
-    expect(after).toMatchObject({ id: own.id, fence: own.fence });
+    expect(after).toMatchObject({ id: own.id, fence: own.fence + 1 });
     expect(await rows()).toMatchObject([{ id: own.id }]);
     expect(await fresh.ask("release_scopes", { scopes: ["db:main"] }, ben)).toMatchObject({ released: 0 });
     expect(await fresh.ask("release_scopes", { scopes: ["db:main"] }, ben)).toMatchObject({ released: 1 });

@@ -25,6 +25,52 @@ const refusal = async (as: Actor, scope: string) => fresh.refusal("claim_scopes"
 const held = async () =>
   (await fresh.ask("list_claims", { kind: "path" }, fresh.root)).map(({ scope, session_id }) => [scope, session_id]);
 
+describe("a child of a child, each of a parent that shares (R33, R65)", () => {
+  const below = async (more: object = {}) => {
+    const between = await fresh.session(main, {
+      parent_session_id: main.sessionId,
+      share_with_children: true,
+      ...more,
+    });
+    return { between, lowest: await fresh.session(between, { parent_session_id: between.sessionId }) };
+  };
+
+  test("claims within what any above it holds, and waits in no line behind who waits for these", async () => {
+    const { between, lowest } = await below();
+    await claim(main, "path:src");
+    await claim(between, "path:src/a");
+    const waiting = await fresh.ask("claim_scopes", { scopes: ["path:src/a/b"], intent: "x", wait: true }, stranger);
+    expect(waiting.claims).toEqual([]);
+    await claim(lowest, "path:src/a/b/c");
+    // With those beside it nothing is shared, and upward nothing.
+    expect((await refusal(sibling, "path:src/a/b")).conflicts).toHaveLength(2);
+    expect((await refusal(main, "path:src/a/b/c")).conflicts).toHaveLength(2);
+  });
+
+  test("waits for its turn where one above it has its own", async () => {
+    const { lowest } = await below();
+    await claim(stranger, "path:src");
+    const line = (as: Actor, scope: string) =>
+      fresh.ask("claim_scopes", { scopes: [scope], intent: "x", wait: true }, as);
+    await line(main, "path:src");
+    const { ticket } = await line(lowest, "path:src/a");
+    await fresh.ask("release_scopes", { all: true }, stranger);
+    expect(await fresh.ask("get_wait", { ticket: ticket ?? "" }, lowest)).toMatchObject({ state: "offered" });
+  });
+
+  test("has nothing of those above one that doesn't share; and no tasks but its parent's", async () => {
+    const { between, lowest } = await below({ share_with_children: false });
+    await claim(main, "path:src");
+    await claim(between, "path:src/a");
+    expect((await refusal(lowest, "path:src/a/b")).conflicts).toHaveLength(2);
+    const { id } = await fresh.task();
+    await fresh.claim(id, main);
+    await fresh.ask("heartbeat_task", { task_id: id }, between);
+    const sharing = await below();
+    expect((await fresh.refusal("heartbeat_task", { task_id: id }, sharing.lowest)).code).toBe("lease_lost");
+  });
+});
+
 describe("a child of a parent that shares (R65)", () => {
   test("claims within what the parent holds, and over it, as claims of its own that end by themselves", async () => {
     const parents = await claim(main, "path:src");

@@ -242,6 +242,42 @@ describe("changing what a task touches", () => {
     expect(await names()).toEqual([]);
   });
 
+  test("that another task of the same session holds it may let go of, and neither waits for itself nor asks itself to yield (R34)", async () => {
+    const [own, other] = [await task("one", ["path:src"]), await task("two", ["path:src/x"])];
+    await fresh.claim(own.id, ann);
+    const plain = await fresh.task({ content: "plain" });
+    await fresh.claim(plain.id, ann);
+    const named = { scopes: ["path:src/x"], intent: "x", task_id: plain.id };
+    const refusals = [
+      await fresh.refusal("claim_task", { task_id: other.id }, ann),
+      await fresh.refusal("claim_scopes", named, ann),
+      await fresh.refusal("claim_scopes", { ...named, wait: true }, ann),
+    ];
+    expect(refusals.map(({ code }) => code)).toEqual(["scope_conflict", "scope_conflict", "would_deadlock"]);
+    for (const { next } of refusals) {
+      expect(next).toContain(`Let go of path:src, which your own session holds: release or complete task ${own.id}.`);
+      expect(next?.filter((move) => /yield|Wait in line|Try again/.test(move))).toEqual([]);
+    }
+    // Of others who are in the way as well it may still ask.
+    await claimScopes(ben, ["port:1"]);
+    const both = await fresh.refusal("claim_scopes", { ...named, scopes: ["path:src/x", "port:1"] }, ann);
+    expect(both.next?.filter((move) => /yield|Wait in line/.test(move))).toMatchObject([
+      expect.stringContaining("Ask ben to yield"),
+    ]);
+  });
+
+  test("end with its session as what that claimed by itself does, and are taken away with a task that is (R10)", async () => {
+    const { id } = await task("login", ["path:src"]);
+    await fresh.claim(id, ann);
+    await claimScopes(ann, ["path:docs"]);
+    await fresh.ask("end_session", { session_id: ann.sessionId }, ann);
+    await fresh.claim(id, ben);
+    await fresh.ask("force_release_task", { task_id: id, reason: "x" }, fresh.root);
+    const ends = async (scope: string) =>
+      (await fresh.ask("list_scope_history", { scope }, ben)).map(({ ended_how }) => ended_how);
+    expect([await ends("path:src"), await ends("path:docs")]).toEqual([["revoked", "released"], ["released"]]);
+  });
+
   test("a scope that is none is refused with its task, and no task is made", async () => {
     const tasks = [{ content: "a" }, { content: "b", scopes: ["path:a/../b"] }];
     const refused = await fresh.refusal("create_tasks", { tasks }, fresh.root);

@@ -81,6 +81,66 @@ describe("the agent to whom unlanded work is offered (R54)", () => {
   });
 });
 
+describe("who asked another to look after unlanded work (R54)", () => {
+  const told = async (as: Actor) => (await fresh.ask("get_session", { session_id: as.sessionId }, as)).notices;
+  const asked = async () => {
+    const { id } = await declare(ann, "feat/x", ["path:a"]);
+    await transfer(id, ben, ann);
+    return id;
+  };
+
+  test("is told that it was declined, with the reason, and whose it is still", async () => {
+    const unlanded_id = await asked();
+    await fresh.ask("decline_unlanded", { unlanded_id, reason: "no time" }, ben);
+    const [notice, ...others] = await told(ann);
+    expect(notice).toMatchObject({
+      type: "unlanded.answered",
+      message: "ben declined to look after feat/x: no time. It is yours still.",
+      data: { unlanded_id, branch: "feat/x", agent_id: ben.id, answer: "declined", reason: "no time" },
+    });
+    expect([others, await told(ben)]).toEqual([[], []]);
+  });
+
+  test("is told that it was accepted; who took it back is told nothing", async () => {
+    const unlanded_id = await asked();
+    await fresh.ask("decline_unlanded", { unlanded_id }, ann);
+    expect(await told(ann)).toEqual([]);
+    await transfer(unlanded_id, ben, ann);
+    await fresh.ask("accept_unlanded", { unlanded_id }, ben);
+    expect(await told(ann)).toMatchObject([{ type: "unlanded.answered", data: { answer: "accepted" } }]);
+  });
+
+  test("is told in the session that asked, or where that has ended in what its agent has open", async () => {
+    const { id: unlanded_id } = await declare(ann, "feat/x", ["path:a"]);
+    const [asking, other] = [await fresh.session(ann), await fresh.session(ann)];
+    await transfer(unlanded_id, ben, asking);
+    await fresh.ask("decline_unlanded", { unlanded_id }, ben);
+    expect([await noticesOf(asking), await noticesOf(ann)]).toEqual([["unlanded.answered"], []]);
+    await transfer(unlanded_id, ben, asking);
+    await fresh.ask("end_session", { session_id: asking.sessionId }, asking);
+    await fresh.ask("decline_unlanded", { unlanded_id }, ben);
+    expect([await noticesOf(ann), await noticesOf(other)]).toEqual([["unlanded.answered"], ["unlanded.answered"]]);
+  });
+
+  test("is told when the one it asked was deleted, which asks nobody any more", async () => {
+    await asked();
+    await fresh.ask("delete_agent", { agent_id: ben.id }, fresh.root);
+    expect(await told(ann)).toMatchObject([
+      { message: expect.stringContaining("ben, who was asked"), data: { answer: "declined" } },
+    ]);
+    expect(await fresh.ask("list_unlanded", {}, cat)).toMatchObject([{ transfer_to_agent_id: null }]);
+  });
+
+  test("is told as a coordinator where the steward is no more", async () => {
+    const { id: unlanded_id } = await declare(ann, "feat/x", ["path:a"]);
+    await fresh.ask("delete_agent", { agent_id: ann.id }, fresh.root);
+    const lead = await fresh.worker("lead", "coordinator");
+    await transfer(unlanded_id, ben, lead);
+    await fresh.ask("decline_unlanded", { unlanded_id }, ben);
+    expect(await noticesOf(lead)).toEqual(["unlanded.answered"]);
+  });
+});
+
 describe("unlanded work whose steward was deleted (R42, R48)", () => {
   const orphaned = async () => {
     const work = await declare(ann, "feat/x", ["path:a"]);

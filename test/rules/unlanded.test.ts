@@ -217,7 +217,8 @@ describe("the end of unlanded work", () => {
     const { id: other } = await declare(ann, "feat/y", ["path:a"]);
     await hand(other, ann, ben);
     await fresh.ask("land_unlanded", { unlanded_id: other }, cat);
-    expect((await fresh.ask("heartbeat_session", { session_id: ann.sessionId }, ann)).notices).toEqual([]);
+    const [answered, ...others] = (await fresh.ask("heartbeat_session", { session_id: ann.sessionId }, ann)).notices;
+    expect([answered?.type, others]).toEqual(["unlanded.answered", []]);
     expect((await fresh.ask("heartbeat_session", { session_id: ben.sessionId }, ben)).notices).toHaveLength(1);
   });
 

@@ -82,6 +82,29 @@ describe("waiting in line (R35, R36)", () => {
     expect(plain.next?.some((move) => move.includes("request_yield"))).toBe(true);
   });
 
+  test("whether it is free is what a claim would say: also of what is shared and wanted alone, and of one's own turn", async () => {
+    const check = async (as: Actor, more: object = {}) => {
+      const { free, held: has } = await fresh.ask("check_scope", { scope: "path:a", ...more }, as);
+      return { free, held: has };
+    };
+    await claim(ann, ["path:a"], { mode: "shared" });
+    await claim(dan, ["path:b"]);
+    const id = await wait(ben, ["path:a", "path:b"], { mode: "shared" });
+    expect(await check(ann)).toEqual({ free: false, held: false });
+    expect((await refused(ann, ["path:a"])).code).toBe("scope_conflict");
+    expect(await check(ann, { mode: "shared" })).toEqual({ free: true, held: true });
+    await fresh.ask("cancel_wait", { ticket: id }, ben);
+    await wait(ben, ["path:a"]);
+    await wait(cat, ["path:a"], { priority: 3 });
+    fresh.time.pass(1);
+    await release(ann, "path:a");
+    expect([await check(cat), await check(ben)]).toEqual([
+      { free: true, held: false },
+      { free: false, held: false },
+    ]);
+    await claim(cat, ["path:a"]);
+  });
+
   test("a silent one loses its turn to the next at the offer's end, whoever looks", async () => {
     await claim(ann, ["path:a"]);
     const first = await wait(ben, ["path:a"]);
@@ -153,6 +176,17 @@ describe("waiting in line (R35, R36)", () => {
     await wait(ben, ["path:a/b", "port:1"]);
     await release(ann, "path:a");
     expect(await line()).toEqual(["ben offered", "ben offered"]);
+  });
+
+  test("who gets by several calls all that it waits for waits no more, and keeps it from nobody after its release", async () => {
+    await claim(ann, ["path:a"]);
+    const both = await wait(ben, ["path:a", "path:b"]);
+    await release(ann, "path:a");
+    await claim(ben, ["path:a"]);
+    await claim(ben, ["path:b"]);
+    expect(await ticket(both, ben)).toMatchObject({ state: "granted", claims: [{ scope: "path:a" }, {}] });
+    await fresh.ask("release_scopes", { all: true }, ben);
+    await claim(cat, ["path:a"]);
   });
 
   test("shared waiters are offered together", async () => {

@@ -78,6 +78,22 @@ describe("asking a holder to yield (R38)", () => {
     expect(await answer(ann, asked.id, { answer: "yield" })).toMatchObject({ answer: "yield" });
   });
 
+  test("is told to who asked, once for the same answer, and to all who asked when it is let go of", async () => {
+    const id = await claim(ann, "path:src");
+    const [first, second] = [await ask(ben, id), await ask(cat, id)];
+    for (let time = 0; time < 2; time += 1) await answer(ann, first.id, { answer: "hold", reason: "done at noon" });
+    expect([await noticesOf(ben), await noticesOf(cat)]).toEqual([["yield.answered"], []]);
+    const again = await ask(ben, id);
+    await answer(ann, again.id, { answer: "yield" });
+    expect((await noticesOf(cat)).filter((type) => type === "yield.answered")).toHaveLength(1);
+    const rows = await fresh.ask("list_yields", {}, ann);
+    expect(rows.map((row) => [row.id, row.answer])).toEqual([
+      [first.id, "hold"],
+      [second.id, "yield"],
+      [again.id, "yield"],
+    ]);
+  });
+
   test("what is yielded goes to the first in line, however often it was claimed", async () => {
     const id = await claim(ann, "path:src");
     await claim(ann, "path:src");
@@ -110,6 +126,19 @@ describe("asking a holder to yield (R38)", () => {
     ]);
     expect(await fresh.ask("get_wait", { ticket: outside }, ben)).toMatchObject({ state: "offered" });
     expect((await fresh.ask("list_waits", {}, cat)).map(({ state }) => state)).toEqual(["offered", "waiting"]);
+  });
+
+  test("narrow keeps how often it was claimed, and who keeps the old claim alive is told what it is now", async () => {
+    const id = await claim(ann, "path:src");
+    await claim(ann, "path:src");
+    const own = await claim(ann, "path:src/b");
+    await answer(ann, (await ask(ben, id)).id, { answer: "narrow", scopes: ["path:src/a", "path:src/b"] });
+    const ids = (await fresh.ask("list_claims", {}, ben)).map((row) => row.id);
+    const told = [{ outcome: "lost", reason: "narrowed", now: [ids.find((each) => each !== own), own] }];
+    for (const named of [{ claim_ids: [id] }, { scopes: ["path:src"] }])
+      expect((await fresh.ask("heartbeat_scopes", named, ann)).items).toMatchObject(told);
+    const release = async () => (await fresh.ask("release_scopes", { claim_ids: ids }, ann)).released;
+    expect([await release(), await release(), await release()]).toEqual([0, 1, 1]);
   });
 
   test("narrow says each of them once, however often it is named, and parts of the whole tree are parts of it", async () => {

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { CommandHost } from "./command-host.js";
 import { DIBS, ownEnvironment } from "./server-process.js";
 
 export interface Ran {
@@ -51,35 +52,48 @@ export class DibsCommand {
   }
 }
 
+/** What goes on for as long as it is let, or starts programs, which print where their parent does. */
+const LASTING = new Set(["demo", "mcp", "run", "up", "work"]);
+
 /** Where a test's commands run, and who they are. */
 export class CommandLine {
+  /** `asProcesses`: `run` is about what a process does, too. */
   constructor(
     readonly cwd: string,
     readonly env: Readonly<Record<string, string>>,
+    readonly options: { readonly asProcesses?: true } = {},
   ) {}
 
   /** The same place, with other variables. */
   with(env: Readonly<Record<string, string>>): CommandLine {
-    return new CommandLine(this.cwd, { ...this.env, ...env });
+    return new CommandLine(this.cwd, { ...this.env, ...env }, this.options);
   }
 
   in(cwd: string): CommandLine {
-    return new CommandLine(cwd, this.env);
+    return new CommandLine(cwd, this.env, this.options);
   }
 
+  /** A process of its own, for what happens while it runs and for what shall begin at one instant. */
   start(args: readonly string[], stdin = ""): DibsCommand {
     return new DibsCommand(args, this.env, this.cwd, stdin);
   }
 
+  /** Runs a command to its end: in a process that is there (`CommandHost`), unless it lasts. */
   run(args: readonly string[], stdin = ""): Promise<Ran> {
-    return this.start(args, stdin).finished;
+    return this.options.asProcesses ? this.start(args, stdin).finished : this.#soon(args, stdin);
   }
 
   /** Runs with `--json`, expects exit status 0 and gives the one value on stdout. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what the command printed.
   async json(args: readonly string[], stdin = ""): Promise<any> {
-    const ran = await this.run(["--json", ...args], stdin);
+    const ran = await this.#soon(["--json", ...args], stdin);
     if (ran.exit !== 0) throw new Error(`dibs ${args.join(" ")} ended with ${ran.exit}: ${ran.stdout} ${ran.stderr}`);
     return JSON.parse(ran.stdout);
+  }
+
+  #soon(args: readonly string[], stdin: string): Promise<Ran> {
+    const lasts = LASTING.has(args.find((word) => !word.startsWith("-")) ?? "");
+    if (lasts) return this.start(args, stdin).finished;
+    return CommandHost.idle().run({ args, env: ownEnvironment(this.env), cwd: this.cwd, stdin });
   }
 }

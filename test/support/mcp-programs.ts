@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -8,6 +7,7 @@ import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@mode
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { open, operations } from "dibs";
 import { afterEach, beforeEach } from "vitest";
+import { QUICK_DISK } from "./quick-disk.js";
 
 export const MAIN = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 export const KEY = "a-key-of-more-than-24-characters";
@@ -23,7 +23,7 @@ export const scene = { dir: "", env: {} as Record<string, string>, clean: [] as 
 /** Gives every test of the file a scene of its own. */
 export function eachInItsScene(): void {
   beforeEach(() => {
-    const dir = mkdtempSync(join(tmpdir(), "dibs-mcp-"));
+    const dir = mkdtempSync(join(QUICK_DISK, "dibs-mcp-"));
     const store = { DIBS_STORE: `sqlite:${join(dir, "dibs.db")}`, DIBS_AGENT: "tester", DIBS_ADMIN_KEY: KEY };
     Object.assign(scene, { dir, env: { ...store, DIBS_LOG: "silent" }, clean: [] });
   });

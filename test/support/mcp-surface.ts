@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach } from "vitest";
@@ -7,6 +6,7 @@ import type { Call, Caller } from "../../src/contract/operation.js";
 import { operations } from "../../src/contract/operations.js";
 import { open } from "../../src/index.js";
 import { createMcpHttp } from "../../src/mcp/http.js";
+import { QUICK_DISK } from "./quick-disk.js";
 
 export const MODERN: ClientOptions = { versionNegotiation: { mode: { pin: "2026-07-28" } } };
 export const LEGACY: ClientOptions = { versionNegotiation: { mode: "legacy" } };
@@ -41,7 +41,7 @@ export class McpSurface {
   }
 
   async #open(): Promise<void> {
-    this.#dir = mkdtempSync(join(tmpdir(), "dibs-mcp-"));
+    this.#dir = mkdtempSync(join(QUICK_DISK, "dibs-mcp-"));
     this.store = await open({ store: `sqlite:${join(this.#dir, "dibs.db")}` });
     this.faults = [];
     this.restart();

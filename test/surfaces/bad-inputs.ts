@@ -286,7 +286,7 @@ const GROUPS = [
 
 export const BAD_INPUTS: readonly Bad[] = GROUPS.flat();
 
-/** A process for each takes its time: the leases that people get wrong, and the first of each way to be wrong. */
+/** The leases that people get wrong, and the first of each way to be wrong. */
 export const BY_COMMAND: readonly Bad[] = GROUPS.flatMap((group) => {
   const sayable = group.filter((bad) => !bad.not?.includes("CLI"));
   const wanted =

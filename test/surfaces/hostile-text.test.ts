@@ -20,7 +20,10 @@ describe("text that no store keeps and no screen shows is refused wherever it st
     ["NUL", "a\0b", /must not contain NUL \(U\+0000\); remove it/],
     ["half a surrogate pair", "a\ud800b", /must be well-formed Unicode; it has half of a surrogate pair/],
   ] as const;
-  const places = operationList.flatMap((operation) => placesOf(operation).map((place) => ({ operation, ...place })));
+  const places = operationList
+    .flatMap((operation) => placesOf(operation).map((place) => ({ operation, ...place })))
+    // What is wrong with a scope its grammar says, below.
+    .filter(({ field, shape }) => !isScope({ [field]: shape("x") }));
 
   test("there are many such places", () => expect(places.length).toBeGreaterThan(100));
 
@@ -88,6 +91,39 @@ describe("text that no store keeps and no screen shows is refused wherever it st
     }
   });
 });
+
+describe("in a scope it is told as all that is wrong with one, with its segment and escaped (R29)", () => {
+  const scope = "path:src/a\0b";
+  const told = { code: "invalid_scope", body: { scope, segment: "a\0b" } };
+  const says = /"a\\u0000b" must not contain NUL .* A segment has/;
+
+  test.each([rest("/v1"), mcp("HTTP")])("over $name", async (way) => {
+    const surface = way.open(world);
+    const { boss } = world.people;
+    for (const [operation, input] of [
+      ["create_tasks", { tasks: [{ content: "x", scopes: [scope] }] }],
+      ["list_claims", { scope }],
+    ] as const) {
+      const asked = { operation, as: boss, session: boss.sessionId, input };
+      const heard = await refusedWithoutTrace(world, () => surface.ask(asked));
+      expect(heard, operation).toMatchObject(told);
+      expect(Object.values(heard?.body ?? {})).toContainEqual(expect.stringMatching(says));
+    }
+    await surface.close();
+  });
+
+  test("by commands", async () => {
+    const json = JSON.stringify({ tasks: [{ content: "x", scopes: [scope] }] });
+    const bad = { what: "", operation: "create_tasks", json, path: {}, field: "", says } as const;
+    const heard = await refusedWithoutTrace(world, () => badCli(world, "file", world.people.boss).send(bad));
+    expect(heard).toMatchObject({ ...told, exit: 2, body: { detail: expect.stringMatching(says) } });
+  });
+});
+
+/** Whether the text stands where a scope does: alone, in a list, or with its mode. */
+function isScope(input: object): boolean {
+  return /^\{("(tasks|steps)":\[\{)?"scopes?":/.test(JSON.stringify(input));
+}
 
 function isInAddress({ method, path }: Operation, field: string): boolean {
   return method === "GET" || method === "DELETE" || path.includes(`:${field}`);

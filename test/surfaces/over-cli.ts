@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { operations } from "dibs/contract";
 import { commands } from "../../src/cli/commands/commands.js";
-import { DibsCommand, type Ran } from "../support/dibs-command.js";
+import { CommandLine, type Ran } from "../support/dibs-command.js";
 import type { Asking, Entrance, Fields, Heard } from "./surface.js";
 import type { World } from "./world.js";
 
@@ -12,8 +12,7 @@ export function cli(way: "server" | "file"): Entrance {
   return {
     name: way === "server" ? "the command line over HTTP" : "the command line on the bare file",
     ...(way === "file" ? { onFile: true } : {}),
-    // Each operation both ways: what works on one, what is refused on the other. A process for each call both ways would
-    // be two minutes more.
+    // Each operation both ways: what works on one, what is refused on the other.
     asks: (operation, refused) =>
       (NAMES.indexOf(operation) % 2 === 0) === ((way === "server") === (refused === undefined)),
     open: (world) => ({
@@ -25,7 +24,7 @@ export function cli(way: "server" | "file"): Entrance {
 
 /** Runs `dibs` to its end. */
 export function dibs(args: readonly string[], env: Record<string, string>, stdin = ""): Promise<Ran> {
-  return new DibsCommand(args, env, tmpdir(), stdin).finished;
+  return new CommandLine(tmpdir(), env).run(args, stdin);
 }
 
 export function placeOf(world: World, way: "server" | "file", as: Asking["as"]): Record<string, string> {

@@ -44,7 +44,7 @@ export interface Entrance {
     /** Advice that names operations, as it names the tools that front them. */
     inTools(advice: string): string;
   };
-  /** A process for each call takes its time: only some are asked, by the first row of each way to end. */
+  /** Only some are asked, by the first row of each way to end. */
   asks?(operation: OperationName, refused: string | undefined): boolean;
   open(world: World): Surface;
 }

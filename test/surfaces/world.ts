@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Dibs, type DibsSession } from "dibs/client";
 import type { Role } from "dibs/contract";
 import { serve } from "dibs/server";
 import { freshStore } from "../support/any-store.js";
+import { QUICK_DISK } from "../support/quick-disk.js";
 
 const ADMIN_KEY = "the-first-key-of-this-test-world";
 const SERVER = {
@@ -64,9 +64,9 @@ export interface World {
 }
 
 export async function openWorld(): Promise<World> {
-  const kept = await freshStore(tmpdir());
+  const kept = await freshStore();
   const store = kept.url;
-  const dir = mkdtempSync(join(tmpdir(), "dibs-surfaces-"));
+  const dir = mkdtempSync(join(QUICK_DISK, "dibs-surfaces-"));
   const served = await serve({ ...SERVER, store, adminKeyFile: join(dir, "admin-key") });
   const admin = new Dibs({ url: served.url, key: ADMIN_KEY });
   let made = 0;

@@ -1,6 +1,8 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { readConfig } from "../../config.js";
 import { operations } from "../../contract/operations.js";
 import { usage } from "../failure.js";
+import { Output } from "../output.js";
 import type { CommandRow } from "./commands.js";
 import { clearOption, flagsOf } from "./flags.js";
 import { LateCommand } from "./late-command.js";
@@ -29,7 +31,6 @@ export function operationCommand(row: CommandRow, finish: Finish): Command {
     const self = args.at(-1) as Command;
     const values = self.optsWithGlobals();
     const { runOperation, operationFor } = await import("../run-operation.js");
-    const { Output } = await import("../output.js");
     const operation = operationFor(row, self.args.length > positionals.length);
     const input = {
       ...(values.json === true ? {} : row.defaults),
@@ -48,7 +49,6 @@ export function operationCommand(row: CommandRow, finish: Finish): Command {
       idempotencyKey: values.idempotencyKey as string | undefined,
       asksGit: values.git !== false,
     };
-    const { readConfig } = await import("../../config.js");
     const output = new Output(values.json === true, readConfig().color);
     if (values.follow !== true) return finish(await runOperation(asked, output));
     const { followEvents } = await import("../follow-events.js");

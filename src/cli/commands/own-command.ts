@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
+import { readConfig } from "../../config.js";
 import { Output } from "../output.js";
 import type { Finish } from "./operation-command.js";
 
@@ -22,7 +23,6 @@ export function running(words: string, command: Command, finish: Finish, run: Ru
   command.action(async (...given: unknown[]) => {
     const self = given.at(-1) as Command;
     const values = self.optsWithGlobals();
-    const { readConfig } = await import("../../config.js");
     finish(await run(values, self.args, new Output(values.json === true, readConfig().color)));
   });
   return { words, command };

@@ -57,6 +57,7 @@ export async function runHolding(plan: RunPlan, output: Output): Promise<number>
         ...(await sessionFor(connection.dibs, plan.session, config.session)),
         marginMs: MARGIN_MS,
         signal: interrupt.signal,
+        onNarrowed: (scopes) => output.say(`narrowed: holding ${scopes.map(shown).join(", ")} from now on`),
         ...(plan.waitSeconds
           ? {
               waitSeconds: plan.waitSeconds,

@@ -20,7 +20,8 @@ export function skippedLines(answer: unknown, screen: Screen): string[] {
   return [`Passed over ${count} task${count === 1 ? "" : "s"}, which can't be had now:`, ...lines, ...more];
 }
 
-function because({ holder, hold }: Skipped, screen: Screen): string {
+function because({ code, holder, hold }: Skipped, screen: Screen): string {
+  if (code === "limit_exceeded") return "with its scopes it is more than you may hold (claims_per_agent_max)";
   const until = (at: string) => `until ${when(Date.parse(at), screen)}`;
   if (hold) return shown(`frozen by ${hold.agent_name} for “${hold.reason}” ${until(hold.expires_at)}`);
   if (!holder) return "its scopes weren't free";

@@ -17,6 +17,7 @@ import { scopeClaimView } from "../scopes/scope-view.js";
 import { unassignAll } from "../tasks/assignments.js";
 import { taskState } from "../tasks/task-state.js";
 import { claimView, iso } from "../tasks/task-view.js";
+import { endOffersTo } from "../unlanded/unlanded-offers.js";
 import { endAlone, freeNames, releaseAll } from "./session-end.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
@@ -128,13 +129,13 @@ export const delete_agent: Handler<Input<"delete_agent">> = async (context, inpu
       },
     );
   }
-  const because = input.reason === undefined ? "" : `: ${input.reason}`;
-  const released = await revokeAll(context, row, `${context.agent.name} deleted the agent ${row.name}${because}`);
+  const released = await revokeAll(context, row, `${context.agent.name} deleted the agent ${row.name}`, input.reason);
   for (const session of await context.tx.sessions.openOf(row.id)) await endAlone(context, session, {});
   await endKeys(context, row.id, undefined, context.nowMs);
   const unassigned = await unassignAll(context, row.id);
   if (unassigned > 0) context.woke();
   await unassignRecurrences(context, row.id);
+  await endOffersTo(context, row);
   await context.tx.agents.update(row.id, { deleted_at: context.nowMs });
   const freed = { tasks_released: released, tasks_unassigned: unassigned };
   const { force: forced = false, reason = null } = input;
@@ -142,7 +143,9 @@ export const delete_agent: Handler<Input<"delete_agent">> = async (context, inpu
   return { body: { deleted: true, id: row.id, ...freed } };
 };
 
-async function revokeAll(context: Context, agent: AgentRow, reason: string): Promise<number> {
+/** Frees all that it holds; those who lose it are told what was done, and why where that was said. */
+async function revokeAll(context: Context, agent: AgentRow, done: string, why: string | undefined): Promise<number> {
+  const reason = why === undefined ? done : `${done}: ${why}`;
   const held = await context.tx.tasks.heldByAgent(agent.id);
   for (const row of held) {
     if (taskState(row, context.nowMs).held) await notifyLost(context.tx, row, "revoked", `${quoted(row)}: ${reason}`);
@@ -151,7 +154,7 @@ async function revokeAll(context: Context, agent: AgentRow, reason: string): Pro
   for (const row of names)
     if (isLive(row, context.nowMs)) await tellLost(context.tx, row, "revoked", `${row.scope}: ${reason}`);
   await freeNames(context, names, "revoked", { reason });
-  return releaseAll(context, held, { forced: true, reason });
+  return releaseAll(context, held, "revoked", { forced: true, reason });
 }
 
 async function endKeys(
@@ -183,8 +186,9 @@ export const revoke_agent_key: Handler<Input<"revoke_agent_key">> = async (conte
   if (revoked === 0 && input.key_id !== undefined) {
     throw new DibsError("not_found", `${row.name} has no live key ${input.key_id}.`, {});
   }
-  const reason = `${context.agent.name} revoked the key of ${row.name}`;
-  const released = input.release ? await revokeAll(context, row, reason) : 0;
-  await record(context, "agent.key_rotated", null, { agent_id: row.id, revoked, tasks_released: released });
+  const { release = false, reason = null } = input;
+  const done = `${context.agent.name} revoked the key of ${row.name}`;
+  const released = release ? await revokeAll(context, row, done, input.reason) : 0;
+  await record(context, "agent.key_rotated", null, { agent_id: row.id, revoked, tasks_released: released, reason });
   return { body: { revoked, tasks_released: released } };
 };

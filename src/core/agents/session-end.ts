@@ -43,9 +43,9 @@ export async function endAlone(
   session: SessionRow,
   data: object,
 ): Promise<{ tasks: number; claims: number }> {
-  const held = await context.tx.tasks.heldBySession(session.agent_id, session.id);
-  const tasks = await releaseAll(context, held, { session_ended: true, ...data });
   await context.tx.scopes.alone(context.workspaceId);
+  const held = await context.tx.tasks.heldBySession(session.agent_id, session.id);
+  const tasks = await releaseAll(context, held, "released", { session_ended: true, ...data });
   const names = await context.tx.scopes.ofSession(session.id);
   const claims = await freeNames(context, names, "released", { session_ended: true, ...data });
   for (const wait of await context.tx.waits.ofSessions([session.id]))
@@ -72,13 +72,18 @@ export async function freeNames(
   return live.length;
 }
 
-/** Gives back every live lease among the rows. */
-export async function releaseAll(context: Context, rows: readonly TaskRow[], data: object): Promise<number> {
+/** Gives back every live lease among the rows, with its names. */
+export async function releaseAll(
+  context: Context,
+  rows: readonly TaskRow[],
+  how: ScopeEnd,
+  data: object,
+): Promise<number> {
   let released = 0;
   for (const row of rows) {
     if (!taskState(row, context.nowMs).held) continue;
     const change = { ...givenBack(context, row, false), attempts: row.attempts - 1 };
-    const after = await endByForce(context, row, change);
+    const after = await endByForce(context, row, change, how);
     await recordGivenBack(context, row, after, data);
     released += 1;
   }

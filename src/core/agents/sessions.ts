@@ -13,7 +13,7 @@ import { taskState } from "../tasks/task-state.js";
 import { iso, sessionView } from "../tasks/task-view.js";
 import { noticesOf } from "./notices.js";
 import { projectOf } from "./projects.js";
-import { keepAlive, sessionEnded } from "./session-life.js";
+import { isLive as isSessionLive, keepAlive, sessionEnded } from "./session-life.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 
@@ -80,20 +80,32 @@ export const heartbeat_session: Handler<Input<"heartbeat_session">> = async (con
   if (session.state !== "open") throw sessionEnded(session);
   const findings = await keepFindings(context, session, input.findings);
   const alive = await beaten(context, { ...session, findings });
-  const within = { ...context, session: alive };
+  const body = await heldBy({ ...context, session: alive }, alive, { renew: true });
+  return { body, beat: { sessionId: session.id } };
+};
+
+/** The answer to a heartbeat that came before, as things are now: what is dead by then is lost (R59). */
+export async function beatenAnew(context: Context, sessionId: string) {
+  const session = await ownSession(context, sessionId);
+  if (session.state !== "open" || !isSessionLive(session, context.nowMs)) throw sessionEnded(session);
+  return heldBy({ ...context, session }, session, { renew: false });
+}
+
+async function heldBy(within: Context, session: SessionRow, how: { readonly renew: boolean }) {
+  const { tx, nowMs } = within;
   const items = [];
-  for (const row of await context.tx.tasks.heldBySession(context.agent.id, session.id)) {
+  for (const row of await tx.tasks.heldBySession(session.agent_id, session.id)) {
     // With many due at once some dead leases aren't on record yet.
-    if (!taskState(row, context.nowMs).held) await wakeTask(context.tx, row);
-    else items.push(renewed(within, await renew(within, row, row.lease_seconds ?? 0), alive));
+    if (!taskState(row, nowMs).held) await wakeTask(tx, row);
+    else items.push(renewed(within, how.renew ? await renew(within, row, row.lease_seconds ?? 0) : row, session));
   }
-  items.push(...(await renewedNames(within, alive)));
+  items.push(...(await namesHeld(within, session, how)));
   const notices = await noticesOf(within);
   const held = new Set(items.map((item) => item.task_id ?? item.scope));
   const lost = notices.filter((notice) => notice.type === "lease.lost").map(lostItem);
   const gone = lost.filter((item) => !held.has(item.task_id ?? item.scope));
-  return { body: { ...(await shown(context, alive)), items: [...items, ...gone], notices } };
-};
+  return { ...(await shown(within, session)), items: [...items, ...gone], notices };
+}
 
 /** The session after its exact sign of life. */
 async function beaten(context: Context, session: SessionRow): Promise<SessionRow> {
@@ -104,8 +116,8 @@ async function beaten(context: Context, session: SessionRow): Promise<SessionRow
   return { ...seen, expires_at: Math.max(expiresMs, session.expires_at ?? 0) };
 }
 
-/** Renews what the session claimed by itself. */
-async function renewedNames(context: Context, session: SessionRow) {
+/** What the session claimed by itself. */
+async function namesHeld(context: Context, session: SessionRow, how: { readonly renew: boolean }) {
   const items = [];
   const rows = await context.tx.scopes.ofSession(session.id);
   await lapseScopes(
@@ -114,7 +126,7 @@ async function renewedNames(context: Context, session: SessionRow) {
   );
   for (const row of rows) {
     if (!isLive(row, context.nowMs)) continue;
-    const kept = await renewScope(context, row, {});
+    const kept = how.renew ? await renewScope(context, row, {}) : row;
     const endMs = scopeEndMs({ ...kept, session_expires_at: session.expires_at });
     items.push({
       task_id: null,

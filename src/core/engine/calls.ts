@@ -181,6 +181,7 @@ export class Calls {
       due,
       heads,
       claimsMade: this.#claimsMade,
+      dead: new Map(),
       settled: shared.settled,
       patient: shared.patient,
       prefetched: shared.prefetched,

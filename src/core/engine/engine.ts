@@ -1,4 +1,5 @@
 import { isDibsError } from "../../contract/errors.js";
+import type { OperationName } from "../../contract/operations.js";
 import { LooksDead } from "../context.js";
 import { NeedsWrite } from "../identity.js";
 import type { SessionRow } from "../port/rows.js";
@@ -10,6 +11,16 @@ import { pause, retried, told } from "./retried.js";
 
 /** So long after the store took no sign of life none is tried, or every read would wait for it. */
 const KEEP_ALIVE_AGAIN_MS = 1_000;
+
+/** Of the calls that name a task those whose task holds the same names afterwards. */
+const LEAVES_NAMES: ReadonlySet<string> = new Set([
+  "heartbeat_task",
+  "set_task_state",
+  "change_task_context",
+  "judge_task",
+  "add_comment",
+  "add_link",
+] satisfies OperationName[]);
 
 /** What became of calls; nothing yet of those that ask again. */
 interface Tried {
@@ -137,13 +148,15 @@ export class Engine {
   async #write(calls: readonly EngineCall[], patient: boolean, mode: TransactionMode = "write"): Promise<Tried> {
     const effects = { woke: false };
     const taskIds = [...new Set(calls.flatMap(tasksNamed))];
+    const withNames = calls.filter(({ name }) => !LEAVES_NAMES.has(name));
+    const taskIdsWithNames = [...new Set(withNames.flatMap(tasksNamed))];
     const changesIdentities = calls.some((call) => CHANGES_IDENTITIES.has(call.name));
     const ahead = this.#calls.ahead(calls, patient);
     try {
       const outcomes = await this.store.transaction(
         mode,
         (tx) => this.#calls.perform(tx, calls, { mode: "write", settled: true, patient, effects, touched: [], ahead }),
-        { taskIds, changesIdentities, ahead: (reads) => ahead.read(reads) },
+        { taskIds, taskIdsWithNames, changesIdentities, ahead: (reads) => ahead.read(reads) },
       );
       return { outcomes, woke: effects.woke };
     } catch (fault) {

@@ -1,13 +1,16 @@
 import { DibsError, invalidInput } from "../../contract/errors.js";
 import type { Operation } from "../../contract/operation.js";
 import { noticesOf } from "../agents/notices.js";
+import { beatenAnew } from "../agents/sessions.js";
 import type { Context, Reply } from "../context.js";
-import { viewsOf } from "../dependencies/blockers.js";
+import { viewOf, viewsOf } from "../dependencies/blockers.js";
 import { acceptedAnew } from "../handoffs/handoff-answers.js";
 import { sha256 } from "../ids.js";
 import { leaseLost } from "../leases/lost-lease.js";
+import { waitAnew } from "../line/waits.js";
 import type { TaskRow } from "../port/rows.js";
 import type { Tx } from "../port/store.js";
+import { keptAnew } from "../scopes/scope-keeping.js";
 import { claimedAnew } from "../scopes/scopes.js";
 import { taskState } from "../tasks/task-state.js";
 import { taskOf } from "../tasks/tasks.js";
@@ -30,7 +33,7 @@ export class Forgetting {
   }
 }
 
-/** What is kept of a first answer: its text, or for a claim which grants it made (they are read anew). */
+/** What is kept of a first answer: its text, or by what it is read anew. */
 type Kept =
   | { readonly status: number; readonly text: string }
   | { readonly status: number; readonly sealed: string }
@@ -40,8 +43,11 @@ type Kept =
       /** The answer said what was passed over; of a repeat that is nothing. */
       readonly next?: boolean;
     }
-  | { readonly status: number; readonly scopes: readonly string[] }
-  | { readonly status: number; readonly handoff: string };
+  | ({ readonly status: number } & KeptAnew);
+
+/** What an answer that says of leases that they live is read anew by. */
+type KeptAnew = Pick<Reply, "scopes" | "handoff" | "wait" | "beat">;
+const KEPT_ANEW = ["scopes", "handoff", "wait", "beat"] as const satisfies readonly (keyof KeptAnew)[];
 
 /** Which first answer is meant, and what opens it where it carries a secret: then its name must not say the key. */
 interface Scope {
@@ -64,7 +70,7 @@ export function hashOf(input: unknown): string {
   return sha256(JSON.stringify(input));
 }
 
-/** The first answer, if there was one; a claim's is read anew, and a dead one is never replayed as live. */
+/** The first answer, if there was one; what it says of leases is read anew, and a dead one is never replayed as live. */
 export async function replay(
   context: Context,
   scope: Scope,
@@ -82,20 +88,31 @@ export async function replay(
   const kept = JSON.parse(found.answer) as Kept;
   if ("text" in kept) return kept;
   if ("sealed" in kept) return { status: kept.status, text: unseal(kept.sealed, scope.seal ?? "") };
-  if ("scopes" in kept) return { status: kept.status, reply: { body: await claimedAnew(context, kept.scopes) } };
-  if ("handoff" in kept) return { status: kept.status, reply: { body: await acceptedAnew(context, kept.handoff) } };
+  if (!("grants" in kept)) return { status: kept.status, reply: { body: await readAnew(context, kept) } };
   const rows: TaskRow[] = [];
-  for (const { taskId, leaseId } of kept.grants) {
-    const row = await taskOf(context, taskId);
-    if (row.lease_id !== leaseId || !taskState(row, context.nowMs).held) {
-      throw (await leaseLost(context, row, { lease_id: leaseId })).refusal;
-    }
-    rows.push(row);
-  }
+  for (const grant of kept.grants) rows.push(await stillHeld(context, grant));
   const views = await viewsOf(context, rows);
   const body = kept.many ? { tasks: views } : { task: views[0] };
   const skipped = kept.next ? { skipped: [], skipped_count: 0 } : {};
   return { status: 200, reply: { body: { ...body, ...skipped, notices: await noticesOf(context) } } };
+}
+
+async function readAnew(context: Context, { scopes, handoff, wait, beat }: KeptAnew): Promise<unknown> {
+  if (scopes !== undefined) return claimedAnew(context, scopes);
+  if (handoff !== undefined) return acceptedAnew(context, handoff);
+  if (wait !== undefined) return waitAnew(context, wait);
+  if (beat === undefined) throw new Error("An answer was kept without what it is read anew by.");
+  if ("items" in beat) return keptAnew(context, beat.items);
+  if ("sessionId" in beat) return beatenAnew(context, beat.sessionId);
+  const row = await stillHeld(context, beat);
+  return { ...(await viewOf(context, row)), notices: await noticesOf(context) };
+}
+
+/** The task, if it is held under that lease; throws `lease_lost`. */
+async function stillHeld(context: Context, { taskId, leaseId }: { taskId: string; leaseId: string }): Promise<TaskRow> {
+  const row = await taskOf(context, taskId);
+  if (row.lease_id === leaseId && taskState(row, context.nowMs).held) return row;
+  throw (await leaseLost(context, row, { lease_id: leaseId })).refusal;
 }
 
 /** Keeps the answer in the transaction of its effect. An empty claim had none and isn't kept: its repeat may find work. */
@@ -115,13 +132,8 @@ export async function remember(
     boolean,
   ];
   const whole = scope.seal === undefined ? { status, text } : { status, sealed: seal(text, scope.seal) };
-  const kept: Kept = reply.scopes
-    ? { status, scopes: reply.scopes }
-    : reply.handoff
-      ? { status, handoff: reply.handoff }
-      : grants.length > 0
-        ? { grants, many, next }
-        : whole;
+  const anew = KEPT_ANEW.find((field) => reply[field] !== undefined);
+  const kept: Kept = anew ? { status, [anew]: reply[anew] } : grants.length > 0 ? { grants, many, next } : whole;
   const row = { scope: scope.name, body_hash: bodyHash, answer: JSON.stringify(kept) };
   await context.tx.notes.remember(row.scope, bodyHash, row.answer, context.nowMs);
   context.prefetched.remember(row);

@@ -8,20 +8,29 @@ interface Mistake {
   readonly message: string;
 }
 
+/** Where an input has scopes; a record of the caller's own, as a context, has none. */
+const SCOPES = /^(?:(?:tasks|steps)\.\d+\.)?scopes?(?:\.\d+)?(?:\.scope)?$/;
+
 /**
  * The input as the operation defines it, or `invalid_input` naming every wrong field, its limit and the remedy. Text
- * with NUL or lone surrogates is refused wherever it stands (R60).
+ * with NUL or lone surrogates is refused wherever it stands (R60); in a scope by whoever reads it, as all that is wrong with
+ * one is: `invalid_scope` with the segment at fault (R29).
  */
 export function parseInput(operation: Operation, raw: unknown): Record<string, unknown> {
   if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
     throw invalid([{ field: BODY, message: "must be a JSON object, as {}" }]);
   }
-  const fault = shapeFault(raw, "", 1, hostileText);
+  const fault = shapeFault(raw, "", 1, textFault);
   if (fault !== undefined) throw invalid([fault]);
   const given = operation.nulls === "absent" ? withoutNulls(raw) : raw;
   const parsed = operation.input.safeParse(given);
   if (parsed.success) return parsed.data as Record<string, unknown>;
   throw invalid(parsed.error.issues.flatMap((issue) => describe(issue, operation, given)));
+}
+
+function textFault(text: string, path: () => string): string | undefined {
+  const fault = hostileText(text);
+  return fault !== undefined && SCOPES.test(path()) ? undefined : fault;
 }
 
 const BATCHES: ReadonlySet<string> = new Set(["tasks", "steps", "scopes"]);

@@ -4,7 +4,7 @@ import { projectOf } from "../agents/projects.js";
 import type { Context } from "../context.js";
 import type { Awaitable } from "../port/verbs.js";
 
-type Placed = { readonly project_id: string | null } | undefined;
+type Placed = { readonly project_id: string | null; readonly task_id?: string | null } | undefined;
 type Look = (context: Context, id: string) => Awaitable<Placed>;
 
 /** How the records are found that calls name in their path and that are of a project. */
@@ -17,6 +17,12 @@ const RECORDS: Readonly<Record<string, Look>> = {
   unlanded_id: ({ tx, workspaceId }, id) => tx.unlanded.byId(workspaceId, id),
   session_id: ({ tx, workspaceId }, id) => tx.sessions.byId(workspaceId, id),
 };
+
+/** The record that a call names by its id, of those that are of a project. */
+export async function recordNamed(context: Context, input: Readonly<Record<string, unknown>>): Promise<Placed> {
+  const field = Object.keys(RECORDS).find((each) => typeof input[each] === "string");
+  return field === undefined ? undefined : RECORDS[field]?.(context, String(input[field]));
+}
 
 /**
  * A call that names one record by its id may say its project besides, as programs do that send it with every call. Throws

@@ -3,6 +3,7 @@ import { projectOf } from "../agents/projects.js";
 import type { Context } from "../context.js";
 import { record } from "../events.js";
 import { sha256 } from "../ids.js";
+import { recordNamed } from "./its-project.js";
 
 const MINUTE_MS = 60_000;
 /** Subjects of which it is counted how often they were refused; of more the oldest counts are dropped. */
@@ -10,8 +11,8 @@ const COUNTED_MAX = 10_000;
 /** Holders that an event names. */
 const NAMED_MAX = 10;
 
-/** What a refused call wanted: names, or a task with those it declares. */
-interface Wanting {
+/** What a refused call wanted: names, a task with those it declares, or what an offer or a ticket is of. */
+interface Wanting extends Readonly<Record<string, unknown>> {
   readonly scopes?: unknown;
   readonly task_id?: unknown;
   readonly project_id?: string;
@@ -28,7 +29,9 @@ interface InTheWay {
 /**
  * Refused claims of names in the log (R51): one event a session, subject and minute, as a loop that asks ten times a second
  * would drown it. The first of a minute is remembered in the store, for every process; those behind it are only counted
- * here, since each write would wake whoever waits at the file.
+ * here, since each write would wake whoever waits at the file. So `count` is the least that there were: each process adds
+ * its own to the next event that it writes. To put them together once a minute would not make it right, as what is missing
+ * was refused by commands on the bare file, which live for one call.
  */
 export class RefusedClaims {
   readonly #unsaid = new Map<string, number>();
@@ -38,12 +41,15 @@ export class RefusedClaims {
     const between = inTheWay(refused);
     if (!between) return;
     const { tx, nowMs, session, agent } = context;
-    const subject = [input.project_id, input.task_id, input.scopes].map((part) => part ?? null);
+    const wanted = await about(context, input);
+    const task = "id" in wanted ? wanted.id : null;
+    const names = input.scopes ?? (task === null ? between.scopes : null);
+    const subject = [wanted.project_id, task, names];
     const name = `refused|${session?.id ?? agent.id}|${sha256(JSON.stringify(subject))}`;
     const minute = `${name}|${Math.floor(nowMs / MINUTE_MS)}`;
     if (await tx.notes.remembered(minute, nowMs - MINUTE_MS)) return this.#count(name);
     await tx.notes.remember(minute, "", "", nowMs);
-    await record(context, "scope.refused", await about(context, input), {
+    await record(context, "scope.refused", wanted, {
       code: refused.code,
       scopes: between.scopes.map((scope) => ({ scope })),
       holders: between.holders.slice(0, NAMED_MAX).map(named),
@@ -76,9 +82,14 @@ function inTheWay(refused: DibsError): InTheWay | null {
   return null;
 }
 
-async function about(context: Context, { task_id, project_id }: Wanting) {
-  const task = typeof task_id === "string" ? await context.tx.tasks.byId(context.workspaceId, task_id) : undefined;
-  return task ?? { project_id: (await projectOf(context, project_id)).id };
+async function about(
+  context: Context,
+  input: Wanting,
+): Promise<{ id: string; project_id: string } | { project_id: string }> {
+  const named = await recordNamed(context, input);
+  const taskId = input.task_id ?? named?.task_id;
+  const task = typeof taskId === "string" ? await context.tx.tasks.byId(context.workspaceId, taskId) : undefined;
+  return task ?? { project_id: named?.project_id ?? (await projectOf(context, input.project_id)).id };
 }
 
 function named({ id, scope, agent_id, agent_name }: Holder): object {

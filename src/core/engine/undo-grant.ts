@@ -8,7 +8,12 @@ import { givenBack, recordGivenBack } from "../tasks/work.js";
 export async function undoGrant(context: Context, taskId: string, leaseId: string): Promise<Reply> {
   const row = await taskOf(context, taskId);
   if (row.lease_id !== leaseId || !taskState(row, context.nowMs).held) return { body: { undone: false } };
-  const after = await endByForce(context, row, { ...givenBack(context, row, false), attempts: row.attempts - 1 });
+  const after = await endByForce(
+    context,
+    row,
+    { ...givenBack(context, row, false), attempts: row.attempts - 1 },
+    "released",
+  );
   await recordGivenBack(context, row, after, { reason: "undelivered" });
   return { body: { undone: true } };
 }

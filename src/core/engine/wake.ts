@@ -42,6 +42,7 @@ export async function wake(tx: Tx, limit: number): Promise<Woken> {
   const overdue = await tx.waits.due(tx.nowMs, SILENT_BATCH);
   await endOverdue(tx, overdue);
   count += overdue.length;
+  if (tx.shared) await tx.scopes.aloneForDue(tx.nowMs, limit + 1);
   const due = await tx.tasks.due(tx.nowMs, limit + 1);
   for (const row of due.slice(0, limit)) await wakeTask(tx, row);
   const offers = await tx.handoffs.due(tx.nowMs, limit + 1);
@@ -61,9 +62,9 @@ export async function wakeTask(tx: Tx, row: TaskRow): Promise<TaskRow> {
 
 async function expireSession(tx: Tx, session: SessionRow): Promise<number> {
   const endedMs = session.expires_at ?? tx.nowMs;
+  await tx.scopes.alone(session.workspace_id);
   const held = await tx.tasks.heldBySession(session.agent_id, session.id);
   for (const row of held) await lapse(tx, row);
-  await tx.scopes.alone(session.workspace_id);
   const names = await tx.scopes.ofSession(session.id);
   await lapseScopes(tx, names);
   const waits = await tx.waits.ofSessions([session.id]);

@@ -8,7 +8,7 @@ import { refuseFrozen, refuseFrozenNames } from "../holds/frozen.js";
 import { roomForAll } from "../leases/claim-limit.js";
 import { leaseSecondsOf, notifyLost, transfer } from "../leases/leases.js";
 import { leaseLost } from "../leases/lost-lease.js";
-import { lapseScopes, tellLost, transferScope, transferScopesOf } from "../leases/scope-leases.js";
+import { tellLost, transferScope, transferScopesOf } from "../leases/scope-leases.js";
 import { isOffered } from "../line/line-order.js";
 import { conflictOf, ticketsNear } from "../line/line-tickets.js";
 import type { HandoffRow } from "../port/handoff-verbs.js";
@@ -119,9 +119,8 @@ async function takeTask(context: Context, handoff: HandoffRow, row: TaskRow, lea
     named.map(({ wanted }) => wanted),
     row.project_id,
   );
-  const { dead } = await refuseOverlaps(context, named, row.id);
+  await refuseOverlaps(context, named, row.id);
   if (handoff.from_agent !== context.agent.id) await roomForAll(context, held.length + 1);
-  await lapseScopes(context.tx, dead);
   const note = handoff.note === null ? {} : { handoff_note: handoff.note };
   const after = await transfer(context, row, leaseSeconds, note);
   await transferScopesOf(context, named, { ...(await holdingOf(context, after)), project: { id: row.project_id } });
@@ -147,9 +146,8 @@ async function takeClaim(
   const [named] = await withWanted(context, [row], row.project_id);
   if (!named) throw new Error(`Claim ${row.id} has no name.`);
   await refuseFrozenNames(context, [named.wanted], row.project_id);
-  const { own, dead } = await refuseOverlaps(context, [named], null);
+  const own = await refuseOverlaps(context, [named], null);
   if (handoff.from_agent !== context.agent.id && !own) await roomForAll(context, 1);
-  await lapseScopes(context.tx, dead);
   const session = await context.holder();
   const after = await transferScope(context, named, { session, project: { id: row.project_id }, leaseSeconds }, own);
   await settle(context, handoff, { lease_id: after.id, fence: after.fence, session: session.id });
@@ -176,8 +174,8 @@ async function refuseOverlaps(
   context: Context,
   named: readonly (ScopeClaimRow & { readonly wanted: Wanted })[],
   taskId: string | null,
-): Promise<{ own: ScopeClaimRow | undefined; dead: readonly ScopeClaimRow[] }> {
-  if (named.length === 0) return { own: undefined, dead: [] };
+): Promise<ScopeClaimRow | undefined> {
+  if (named.length === 0) return undefined;
   const around = await lookAround(
     context,
     named.map(({ wanted }) => wanted),
@@ -202,7 +200,7 @@ async function refuseOverlaps(
   conflicts.push(...offers.map((met) => conflictOf(met, context.nowMs)));
   const inTheWay = await withoutFreePlaces(context, conflicts);
   if (inTheWay.length > 0) throw await refusedBeside(context, named, scopeConflict(context, inTheWay, null));
-  return { own, dead: around.flatMap((each) => each.dead) };
+  return own;
 }
 
 interface Granted {
@@ -223,6 +221,8 @@ async function answer(context: Context, id: string, task: TaskRow | null, claimI
   const unlanded = await unlandedBeside(context, names);
   const body = {
     ...handoffView(await handoffOf(context, id), context.nowMs),
+    // Made its holder's alone since, it has a higher one: that of the grant would be refused as superseded.
+    ...(claim ? { fence: claim.fence } : {}),
     task: task && (await viewOf(context, task)),
     claim: claim ? scopeClaimView(claim, context.nowMs) : null,
     ...(unlanded.length > 0 ? { unlanded } : {}),

@@ -73,7 +73,7 @@ export async function tellOffers(context: Context, sessionId: string): Promise<v
 export async function tell(
   tx: Tx,
   sessionId: string,
-  type: "handoff.offered" | "handoff.declined",
+  type: "handoff.offered" | "handoff.declined" | "handoff.expired",
   row: HandoffRow,
   said: { readonly message: string; readonly data: object },
 ): Promise<void> {
@@ -101,5 +101,14 @@ export async function expireOffers(tx: Tx, rows: readonly HandoffRow[]): Promise
     const atMs = endedMs(row, tx.nowMs);
     await endOffer(tx, row, { state: "expired", ended_at: atMs });
     await handoffEvent(tx, "expired", row, { expired_at: iso(atMs) }, null);
+    await tellGiver(tx, row, atMs);
   }
+}
+
+/** Who waits for an answer is told that none came, unless what was offered is gone, too: of that it is told anyhow. */
+async function tellGiver(tx: Tx, row: HandoffRow, atMs: number): Promise<void> {
+  const endMs = Math.min(row.lease_ends_at, row.giver_ends_at ?? row.lease_ends_at);
+  if (endMs <= tx.nowMs) return;
+  const message = `${row.to_name} didn't take ${offeredThing(row)} in time. You hold it still, until ${iso(row.lease_ends_at)} unless you renew it.`;
+  await tell(tx, row.from_session, "handoff.expired", row, { message, data: { expired_at: iso(atMs) } });
 }

@@ -13,7 +13,7 @@ import { agentOf, sessionOf } from "../named.js";
 import type { StoredHandoff } from "../port/handoff-verbs.js";
 import type { ScopeClaimRow } from "../port/scope-rows.js";
 import { quoted } from "../quoted.js";
-import { isLive, isProven } from "../scopes/scope-conflicts.js";
+import { isLive, isProven, overlapping } from "../scopes/scope-conflicts.js";
 import { scopeClaimView } from "../scopes/scope-view.js";
 import { taskOf } from "../tasks/tasks.js";
 import { endOffer, expireOffers, handoffEvent, tellReceivers } from "./handoff-record.js";
@@ -49,7 +49,7 @@ export const handoff_claim: Handler<Input<"handoff_claim">> = async (context, in
   return offer(context, { project_id: row.project_id, task_id: null, claim_id: row.id, ...lease }, input);
 };
 
-/** The refusal of whoever doesn't hold a scope (any more): how its claim ended, and who has that name now (R3). */
+/** The refusal of whoever doesn't hold a scope (any more): how its claim ended, and who has that name, or of it, now (R3). */
 async function claimLost(
   context: Context,
   row: ScopeClaimRow,
@@ -58,7 +58,9 @@ async function claimLost(
   const mine = row.holder_session === context.session?.id;
   const reason = mine ? (row.ended_how ?? how) : "never_held";
   const now = isLive(row, context.nowMs) ? row : await holderOfName(context, row);
-  const held = now ? ` ${now.agent_name} (session ${now.holder_session}) holds it now.` : " It is free now.";
+  // Not that it is free: a hold, or who waits in line for it, may keep it from being claimed.
+  const ended = mine ? " Your claim of it has ended." : "";
+  const held = now ? ` ${now.agent_name} (session ${now.holder_session}) holds ${now.scope} now.` : ended;
   return new DibsError("lease_lost", `${row.scope} is not your session's to hand over.${held}`, {
     reason,
     ...(now ? { holder: scopeClaimView(now, context.nowMs) } : {}),
@@ -66,9 +68,9 @@ async function claimLost(
   });
 }
 
-async function holderOfName(context: Context, { namespace, key, index_key }: ScopeClaimRow) {
-  const near = await context.tx.scopes.near(namespace, { at: [index_key], from: index_key, below: index_key });
-  return near.find((row) => row.key === key && isLive(row, context.nowMs));
+async function holderOfName(context: Context, { namespace, scope, kind, key, mode }: ScopeClaimRow) {
+  const { live } = await overlapping(context, { namespace, scope: { text: scope, kind: { name: kind }, key } });
+  return live.find((row) => row.key === key) ?? live.find((row) => !(row.mode === "shared" && mode === "shared"));
 }
 
 /** What is passed on and on is worked on by nobody (R39). */

@@ -1,10 +1,13 @@
-import { freeUp } from "../line/line.js";
+import type { Context } from "../context.js";
+import { freeUp, withdrawOffer } from "../line/line.js";
 import { isOffered, namesOf } from "../line/line-order.js";
 import type { StoredHold } from "../port/hold-rows.js";
 import type { Tx } from "../port/store.js";
 import type { WaitRow } from "../port/wait-rows.js";
 import { nearTo } from "../scopes/scope-names.js";
 import { overlap } from "../scopes/scope-overlap.js";
+import { iso } from "../tasks/task-view.js";
+import type { Hold } from "./known-holds.js";
 
 /** A hold's end frees the line of so many tickets of a project at once; those behind them look when these have had their turn. */
 const TICKETS_MAX = 1_000;
@@ -33,9 +36,16 @@ async function ticketsOf(tx: Tx, hold: Frozen): Promise<WaitRow[]> {
 }
 
 /** What was offered of it and not taken is offered no more: its turn comes when the hold is over. */
-export async function freezeLine(tx: Tx, hold: Frozen): Promise<void> {
+export async function freezeLine(context: Context, hold: Omit<StoredHold, "seq">): Promise<void> {
+  const { tx } = context;
+  const why = `${hold.scope ?? "the project"} is frozen until ${iso(hold.expires_at)}: ${hold.reason}.`;
   for (const wait of await ticketsOf(tx, hold))
-    if (isOffered(wait, tx.nowMs) && (await isFrozenInLine(tx, wait))) await tx.waits.offer(wait.seq, null);
+    if (isOffered(wait, tx.nowMs) && (await isFrozenInLine(tx, wait))) await withdrawOffer(tx, wait, why, context);
+}
+
+/** What keeps a ticket from being offered what it waits for. */
+export function holdsOn(holds: readonly Hold[], wait: WaitRow): Hold[] {
+  return holds.filter((hold) => freezes(hold, wait) && !(wait.agent_id !== null && hold.allowed.has(wait.agent_id)));
 }
 
 /** Who waits for what it froze is looked at before the transaction ends. */

@@ -50,7 +50,7 @@ export const place_hold: Handler<Input<"place_hold">> = async (context, input) =
     ended_how: null,
   };
   await context.tx.holds.insert(row);
-  await freezeLine(context.tx, row);
+  await freezeLine(context, row);
   await record(
     context,
     "hold.placed",

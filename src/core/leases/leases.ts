@@ -1,10 +1,12 @@
 import { type ErrorDetails, invalidInput } from "../../contract/errors.js";
+import { hasTasksOf } from "../agents/sharing.js";
 import type { Context } from "../context.js";
 import { blockerMovedByItself } from "../dependencies/dependencies.js";
 import { record, recordByClock } from "../events.js";
 import { newId } from "../ids.js";
 import { endWait } from "../line/line.js";
 import { QUEUE, type TaskRow, withChange } from "../port/rows.js";
+import type { ScopeEnd } from "../port/scope-rows.js";
 import type { Tx } from "../port/store.js";
 import type { LeaseChange, TaskChange } from "../port/verbs.js";
 import { quoted } from "../quoted.js";
@@ -123,8 +125,8 @@ export interface LeaseProof {
 
 /** Whether the row's holder is the caller's session, or the parent that shares what it holds with it (R65). */
 export function isHolder({ session }: Pick<Context, "session">, row: TaskRow): boolean {
-  if (session === null || row.holder_session === null) return false;
-  return row.holder_session === session.id || row.holder_session === session.shared_by;
+  if (session === null) return false;
+  return hasTasksOf(session, row.holder_session);
 }
 
 /** Whether the caller's session holds the task now, under the lease and fence it names if it names them (R3). */
@@ -159,13 +161,14 @@ function counted<C extends TaskChange>(context: Pick<Context, "nowMs">, row: Tas
   return Object.assign(change, { version: row.version + 1, updated_at: context.nowMs });
 }
 
-/** Ends a lease against or without its holder: takeover, force-release, the end of its session or agent. */
+/** Ends a lease against or without its holder: takeover, force-release, the end of its session or agent; `how` its names end. */
 export async function endByForce(
   context: Pick<Context, "tx" | "nowMs">,
   row: TaskRow,
   becomes: TaskChange & { status: TaskRow["status"] },
+  how: ScopeEnd = "revoked",
 ): Promise<TaskRow> {
-  return end(context.tx, row, { live: false, nowMs: context.nowMs }, counted(context, row, becomes));
+  return end(context.tx, row, { live: false, nowMs: context.nowMs }, counted(context, row, becomes), how);
 }
 
 async function end(
@@ -173,11 +176,12 @@ async function end(
   row: TaskRow,
   how: { live: boolean; nowMs: number },
   becomes: LeaseChange & { status: TaskRow["status"] },
+  names: ScopeEnd = "released",
 ): Promise<TaskRow> {
   const ended = await tx.leases.end(row, how, becomes);
   if (row.scoped === 1) {
     const lapsedAt = becomes.lapsed === 1 ? becomes.lease_until : null;
-    await endScopesOf(tx, row, how.live ? "released" : lapsedAt ? "expired" : "revoked", lapsedAt ?? tx.nowMs);
+    await endScopesOf(tx, row, lapsedAt ? "expired" : names, lapsedAt ?? tx.nowMs);
   }
   if (tx.waited || tx.waits.added)
     for (const wait of await tx.waits.ofLease(row.id, row.lease_id ?? "")) await endWait(tx, wait, "task_lost");

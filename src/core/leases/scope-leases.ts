@@ -1,10 +1,11 @@
 import type { Context } from "../context.js";
 import { grouped } from "../grouped.js";
 import { newId } from "../ids.js";
-import { freeUp } from "../line/line.js";
+import { freeUp, lookAtOwn } from "../line/line.js";
 import type { ProjectRow, SessionRow, TaskRow } from "../port/rows.js";
 import type { GrantedScope, ScopeClaimRow, ScopeEnd, StoredScopeClaim } from "../port/scope-rows.js";
 import { StoreConflict, type Tx } from "../port/store.js";
+import { OverlapIndex } from "../scopes/overlap-index.js";
 import { isLive, scopeEndMs } from "../scopes/scope-conflicts.js";
 import { indexKey } from "../scopes/scope-keys.js";
 import type { Wanted } from "../scopes/scope-names.js";
@@ -24,15 +25,24 @@ export interface ScopeGrant {
   /** The task, and its lease, that it lives by. */
   readonly task: { readonly id: string; readonly lease_id: string; readonly untilMs: number } | null;
   readonly hops?: number;
+  /** How often it counts as claimed: once, but for what was more and is made smaller. */
+  readonly nested?: number;
 }
 
-/** Grants free names, each with a higher fence than every earlier grant of its namespace (R4). Locks are taken before. */
+/**
+ * Grants free names, each with a higher fence than every earlier grant of its namespace (R4). Locks are taken, and who is in
+ * the way was looked at, before (scopes/scope-conflicts.ts).
+ */
 export async function grantScopes(
   context: Context,
   wanted: readonly Wanted[],
-  { session, project, intent, leaseSeconds, task, hops = 0 }: ScopeGrant,
+  { session, project, intent, leaseSeconds, task, hops = 0, nested = 1 }: ScopeGrant,
 ): Promise<GrantedScope[]> {
   const { tx, nowMs } = context;
+  await lapseUnder(
+    context,
+    wanted.map(({ scope, namespace }) => ({ namespace, key: scope.key })),
+  );
   const drawn = new Map<string, number>();
   for (const namespace of new Set(wanted.map((each) => each.namespace))) {
     const count = wanted.filter((each) => each.namespace === namespace).length;
@@ -57,7 +67,7 @@ export async function grantScopes(
       holder_agent: session.agent_id,
       holder_session: session.id,
       intent,
-      nested: 1,
+      nested,
       hops,
       fence,
       claimed_at: nowMs,
@@ -77,7 +87,23 @@ export async function grantScopes(
       branch: session.branch,
     });
   }
+  if (granted.length > 0) await lookAtOwn(tx, session.id);
   return granted;
+}
+
+/**
+ * Nothing is granted over a claim whose end isn't on record. Whoever reads the clock, waits for a lock, and then renews such
+ * a claim at a time at which it lived would hold it beside the new holder; so it finds that it has ended.
+ */
+async function lapseUnder(context: Context, names: readonly Pick<ScopeClaimRow, "namespace" | "key">[]): Promise<void> {
+  if (context.dead.size === 0) return;
+  const index = new OverlapIndex([...context.dead.values()], (row) => row);
+  const under = new Set(names.flatMap((name) => index.overlapping(name)));
+  if (under.size === 0) return;
+  await lapseScopes(context.tx, [...under]);
+  for (const { seq } of under) context.dead.delete(seq);
+  context.heads.spoil();
+  context.woke();
 }
 
 type ScopeChange = Partial<Pick<StoredScopeClaim, "mode" | "nested" | "hops" | "intent" | "fence" | "lease_seconds">>;
@@ -90,12 +116,14 @@ export function renewScope(context: Context, row: ScopeClaimRow, change: ScopeCh
 }
 
 /**
- * What was shared becomes the session's alone, under the same lease. It is a grant: its fence is above those of all who shared
- * the name meanwhile, or what is written under it would be taken for older than theirs (R4).
+ * What was shared becomes the session's alone, or what it holds already is handed to it once more, under the lease it has. It
+ * is a grant: its fence is above those of all who shared the name meanwhile, or what is written under it would be taken for
+ * older than theirs (R4).
  */
 export async function upgradeScope(context: Context, row: ScopeClaimRow, change: ScopeChange): Promise<ScopeClaimRow> {
+  await lapseUnder(context, [row]);
   const fence = await context.tx.leases.drawScopeFences(row.namespace, 1);
-  return renewScope(context, row, { ...change, mode: "exclusive", fence });
+  return renewScope(context, row, { mode: "exclusive", ...change, fence });
 }
 
 /** Changes what is said of a claim while it lives, and leaves its end where it is. */
@@ -162,7 +190,7 @@ export async function transferScope(
   context.woke();
   if (own) {
     const mode = own.mode === "exclusive" ? own.mode : row.mode;
-    return renewScope(context, own, { nested: own.nested + 1, mode, lease_seconds, hops: Math.max(own.hops, hops) });
+    return upgradeScope(context, own, { nested: own.nested + 1, mode, lease_seconds, hops: Math.max(own.hops, hops) });
   }
   const [after] = await grantScopes(context, [row.wanted], { ...to, intent: row.intent, task: null, hops });
   return after as GrantedScope;

@@ -2,15 +2,17 @@ import { DibsError } from "../../contract/errors.js";
 import type { Context } from "../context.js";
 import { grouped } from "../grouped.js";
 import type { WaitRow } from "../port/wait-rows.js";
-import type { Conflict } from "../scopes/scope-conflicts.js";
+import { type Conflict, endOwn } from "../scopes/scope-conflicts.js";
 import type { Wanted } from "../scopes/scope-names.js";
 import { withoutFreePlaces } from "../scopes/scope-places.js";
 import { scopeClaimView } from "../scopes/scope-view.js";
 import { ahead } from "./in-line.js";
 import { isBefore, isOffered } from "./line-order.js";
-import { asHolder, heldInTheWay, type InLine, requestOf, ticketsNear } from "./line-tickets.js";
+import { asHolder, heldInTheWay, type InLine, requestOf, ticketsNear, waitedName } from "./line-tickets.js";
 import { lookingOnce } from "./looking-once.js";
+import { waitsForEver } from "./played-out.js";
 import { type Edge, mayWaitFor, wayTo } from "./wait-graph.js";
+import { NOT_OFFERED } from "./waits.js";
 
 /**
  * Refuses to wait for somebody who, over however many others, waits for the asker (R37). Of two halves that are written at
@@ -43,9 +45,36 @@ export async function refuseDeadlock(
     // For another task of its own, as two tasks' names conflict within one session too (R16), it would wait for itself.
     const own = conflict.holder.holder_session === session.id;
     const way = own ? [] : await wayTo(search, conflict.holder.holder_session);
-    if (way) throw wouldDeadlock(context, conflict, way);
+    if (!way) continue;
+    if (await waitsForEver(looking, asTicket(context, asker, wanted), waiting))
+      throw wouldDeadlock(context, conflict, way);
+    return;
   }
 }
+
+/** The ticket that the asker would get: the last of its rank. */
+function asTicket({ nowMs, workspaceId }: Context, asker: InLine, wanted: readonly Wanted[]): WaitRow {
+  const { session, taskId, rank } = asker;
+  return {
+    seq: Number.MAX_SAFE_INTEGER,
+    workspace_id: workspaceId,
+    session_id: session?.id ?? null,
+    shared_by: session?.shared_by ?? null,
+    task_id: taskId,
+    wanted: JSON.stringify(wanted.map(waitedName)),
+    asked_at: nowMs,
+    rank,
+    until: null,
+    ...NOT_OFFERED,
+    ...NOBODYS,
+  };
+}
+
+/** What is only shown of a ticket. */
+const NOBODYS = {
+  ...{ id: "", project_id: "", mark: "", intent: "", lease_seconds: null, priority: 0, task_lease: null },
+  ...{ agent_id: null, agent_name: null, implicit: null, client: null, branch: null },
+};
 
 /** Of what such a ticket wants that for which it would wait for the asker. */
 type EdgesBehind = (wait: WaitRow, wanted: readonly Wanted[]) => Conflict[];
@@ -113,8 +142,12 @@ function wouldDeadlock(context: Context, first: Conflict, way: readonly Edge[]):
   return new DibsError("would_deadlock", `To wait would be a deadlock: ${told.join("; ")}.`, {
     cycle,
     next: [
-      "Release what you hold of it, then claim all that you need in one call: release_scopes, claim_scopes.",
-      "Ask a holder to yield: request_yield.",
+      ...(first.holder.holder_session === session?.id
+        ? [endOwn(first.holder)]
+        : [
+            "Release what you hold of it, then claim all that you need in one call: release_scopes, claim_scopes.",
+            "Ask a holder to yield: request_yield.",
+          ]),
       "Work on something else: claim_next_task.",
     ],
   });

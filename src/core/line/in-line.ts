@@ -1,3 +1,4 @@
+import { type Sharing, sharersOf } from "../agents/sharing.js";
 import type { WaitRow } from "../port/wait-rows.js";
 import type { Conflict, Looking } from "../scopes/scope-conflicts.js";
 import type { Wanted } from "../scopes/scope-names.js";
@@ -23,7 +24,7 @@ export async function ahead(looking: Looking, wanted: readonly Wanted[], asker: 
   if (met.length === 0) return [];
   const { session } = asker;
   const before = met.some(({ wait }) => isBefore(wait, asker) && !isOffered(wait, looking.nowMs));
-  const behind = session && before ? await waitingFor(looking, session.id) : NOBODY;
+  const behind = session && before ? await waitingForNamesOf(looking, session) : NOBODY;
   const own = session && asker.newcomer ? await waitingOf(looking, [session.id]) : [];
   const awaited = own.length > 0 ? await awaitedBy(lookingOnce(looking), own) : NOBODY;
   const stops = (wait: WaitRow) =>
@@ -31,6 +32,16 @@ export async function ahead(looking: Looking, wanted: readonly Wanted[], asker: 
     (isBefore(wait, asker) && !behind.has(wait.seq)) ||
     (wait.session_id !== null && awaited.has(wait.session_id));
   return met.filter(({ wait }) => stops(wait)).map((each) => conflictOf(each, looking.nowMs));
+}
+
+/** What waits for a session, or for one that shares its names with it: that one lets go behind its children. */
+async function waitingForNamesOf(looking: Looking, session: Sharing): Promise<ReadonlySet<number>> {
+  const own = await waitingFor(looking, session.id);
+  const sharers = sharersOf(session);
+  if (sharers.length === 0) return own;
+  const all = new Set(own);
+  for (const sharer of sharers) for (const seq of await waitingFor(looking, sharer)) all.add(seq);
+  return all;
 }
 
 const NOBODY: ReadonlySet<never> = new Set<never>();

@@ -1,5 +1,5 @@
 import type { Settings } from "../../contract/workspace.js";
-import type { SessionRow } from "../port/rows.js";
+import { hasTasksOf, type Sharing } from "../agents/sharing.js";
 import type { WaitEnd, WaitedName, WaitRow } from "../port/wait-rows.js";
 
 /** So long is kept free what was offered, from when the freeing was noticed (R36). */
@@ -50,21 +50,27 @@ export function endOf(wait: WaitRow, nowMs: number): { readonly how: WaitEnd; re
   return { how: wait.task_id === null ? "session_ended" : "task_lost", atMs: Math.max(wait.asked_at, until ?? nowMs) };
 }
 
-const READ_MAX = 10_000;
+/** Characters of texts that are remembered as read; what was read takes several times as much memory. */
+const READ_MAX = 4_000_000;
 const names = new Map<string, readonly WaitedName[]>();
+let remembered = 0;
 
 /** Each text is read once: who enters a line asks each ticket in it for them, and a ticket never wants anything else. */
 export function namesOf({ wanted }: Pick<WaitRow, "wanted">): readonly WaitedName[] {
   const before = names.get(wanted);
   if (before) return before;
   const read = JSON.parse(wanted) as WaitedName[];
-  if (names.size >= READ_MAX) names.clear();
+  if (remembered + wanted.length > READ_MAX) {
+    names.clear();
+    remembered = 0;
+  }
+  remembered += wanted.length;
   names.set(wanted, read);
   return read;
 }
 
 /** Whether the session may act for the ticket: its own, or the parent's that shares its task, where that is what it is for (R65). */
-export function isTicketOf(wait: WaitRow, session: Pick<SessionRow, "id" | "shared_by"> | null): boolean {
+export function isTicketOf(wait: WaitRow, session: Sharing | null): boolean {
   if (session === null || wait.session_id === null) return false;
-  return wait.session_id === session.id || (wait.task_id !== null && wait.session_id === session.shared_by);
+  return wait.session_id === session.id || (wait.task_id !== null && hasTasksOf(session, wait.session_id));
 }

@@ -1,3 +1,4 @@
+import { hasNamesOf } from "../agents/sharing.js";
 import { grouped } from "../grouped.js";
 import type { ScopeClaimRow } from "../port/scope-rows.js";
 import type { WaitedName, WaitRow, WaitVerbs } from "../port/wait-rows.js";
@@ -115,7 +116,7 @@ const keyed = ({ namespace, scope }: Wanted) => ({ namespace, key: scope.key });
 function isOwn(wait: WaitRow, { session, taskId, ticket }: InLine): boolean {
   if (wait.seq === ticket) return true;
   if (wait.session_id === null) return wait.task_id === taskId;
-  return session !== null && (wait.session_id === session.id || wait.session_id === session.shared_by);
+  return session !== null && hasNamesOf(session, wait.session_id);
 }
 
 /** Whether who wants the one can't have it beside the other. */

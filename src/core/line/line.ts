@@ -1,3 +1,4 @@
+import { sharersOf } from "../agents/sharing.js";
 import type { Context } from "../context.js";
 import { isFrozenInLine } from "../holds/frozen-line.js";
 import { newId } from "../ids.js";
@@ -76,7 +77,7 @@ export async function serveLine(tx: Tx): Promise<boolean> {
     const taken: (Wanted & { readonly by: string | null })[] = [];
     for (const wait of await waitingFor(tx, freed)) {
       // Of a hundred who want the same the others needn't be asked about; what a session is offered is in no way of its own.
-      const others = taken.filter(({ by }) => by !== wait.session_id && by !== wait.shared_by);
+      const others = taken.filter(({ by }) => by !== wait.session_id && !(by && sharersOf(wait).includes(by)));
       const late = namesOf(wait).some((name) =>
         others.some((each) => each.namespace === name.namespace && collide(name, each) && !mayBoth(name, each)),
       );
@@ -112,15 +113,27 @@ export async function offerIfFree(tx: Tx, wait: WaitRow): Promise<boolean> {
   const untilMs = tx.nowMs + OFFER_MS;
   await tx.waits.offer(wait.seq, untilMs);
   await lineEvent(tx, "scope.offered", wait, { offer_expires_at: iso(untilMs) }, null);
-  if (wait.session_id !== null)
-    await tell(tx, wait, "wait.offered", `is yours until ${iso(untilMs)}: accept_wait ${wait.id}, or claim it again.`);
+  if (wait.session_id === null) return true;
+  await tell(tx, wait, "wait.offered", `is yours until ${iso(untilMs)}: accept_wait ${wait.id}, or claim it again.`);
+  await lookAtOwn(tx, wait.session_id);
   return true;
 }
 
+/**
+ * A session has more than before. What else it waits for is looked at again: who is before it there may wait for it now, and
+ * is passed. Nothing else would look while that one waits for it, and it for nobody's release.
+ */
+export async function lookAtOwn(tx: Tx, sessionId: string): Promise<void> {
+  if (!(await tx.waits.any)) return;
+  for (const own of await tx.waits.ofSessions([sessionId]))
+    if (isWaiting(own, tx.nowMs) && !isOffered(own, tx.nowMs)) freeUp(tx, own, namesOf(own));
+}
+
 /** Takes an offer back: the ticket keeps its place, others may have what of it nobody takes now. */
-export async function withdrawOffer(tx: Tx, wait: WaitRow, why: string): Promise<void> {
+export async function withdrawOffer(tx: Tx, wait: WaitRow, why: string, by: By = null): Promise<void> {
   await tx.waits.offer(wait.seq, null);
   freeUp(tx, wait, namesOf(wait));
+  await lineEvent(tx, "scope.offer_withdrawn", wait, { reason: why }, by);
   const message = `was offered to you and is no more, as ${why} You keep your place in line.`;
   if (wait.session_id !== null) await tell(tx, wait, "wait.overruled", message);
 }
@@ -133,6 +146,9 @@ export async function endOverdue(tx: Tx, waits: readonly WaitRow[]): Promise<voi
   }
 }
 
+/** Of a thousand long names all would be a megabyte, which each heartbeat repeats until the notice is acknowledged. */
+const TOLD_MAX = 20;
+
 async function tell(tx: Tx, wait: WaitRow, type: string, message: string): Promise<void> {
   const scopes = namesOf(wait).map(({ scope }) => scope);
   await tx.notes.addNotice({
@@ -142,7 +158,7 @@ async function tell(tx: Tx, wait: WaitRow, type: string, message: string): Promi
     task_id: wait.task_id,
     at: tx.nowMs,
     message: `${shown(scopes)} ${message}`,
-    data: JSON.stringify({ ticket: wait.id, scopes }),
+    data: JSON.stringify({ ticket: wait.id, scopes: scopes.slice(0, TOLD_MAX), scopes_count: scopes.length }),
   });
 }
 
@@ -159,7 +175,7 @@ export async function lineEvent(
   data: object,
   by: By,
 ): Promise<void> {
-  const scopes = namesOf(wait).map(({ scope, mode }) => ({ scope, mode }));
+  const names = namesOf(wait);
   await tx.events.append({
     workspace_id: wait.workspace_id,
     type,
@@ -171,7 +187,8 @@ export async function lineEvent(
     task_id: wait.task_id,
     data: JSON.stringify({
       ticket: wait.id,
-      scopes,
+      scopes: names.slice(0, TOLD_MAX).map(({ scope, mode }) => ({ scope, mode })),
+      scopes_count: names.length,
       waiter_agent_id: wait.agent_id,
       waiter_session_id: wait.session_id,
       ...data,

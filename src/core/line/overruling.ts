@@ -24,7 +24,7 @@ export const grant_wait: Handler<Input> = async (context, input) => {
   const row = await waitOf(context, input.ticket);
   const { reason } = input;
   requireReason(reason);
-  if (row.ended_how === "granted") return { body: (await answerOf(context, row)).body };
+  if (row.ended_how === "granted") return { body: (await answerOf(context, row)).body, wait: row.id };
   if (!isWaiting(row, context.nowMs)) throw waitsNoMore(row, context.nowMs);
   // The line is overruled, not a hold: that is lifted by its own id.
   await refuseFrozenNames(context, wantedBy(row), row.project_id, row.agent_id ?? "");
@@ -35,7 +35,7 @@ export const grant_wait: Handler<Input> = async (context, input) => {
   if ("conflicts" in tried) throw scopeConflict(context, tried.conflicts, null);
   const from = [...new Set(losers.flat().map(({ holder }) => holder.id))];
   await lineEvent(context.tx, "scope.overruled", row, { reason, from }, context);
-  return { body: (await answerOf(context, await grantedTo(context, row, tried.claims))).body };
+  return { body: (await answerOf(context, await grantedTo(context, row, tried.claims))).body, wait: row.id };
 };
 
 /** All that one loses together: a ticket its offer, a session a claim, a task its lease with all its scopes. */
@@ -77,7 +77,7 @@ async function takeAway(context: Context, [{ holder, wait }]: Loser, reason: str
   if (wait) {
     // A ticket for a task that has lost its lease just now is over with it.
     const [now] = await context.tx.waits.bySeqs([wait.seq]);
-    if (now && isOffered(now, context.nowMs)) await withdrawOffer(context.tx, now, why);
+    if (now && isOffered(now, context.nowMs)) await withdrawOffer(context.tx, now, why, context);
     return;
   }
   if (holder.task_id === null) return revokeScopes(context.tx, [holder], why);

@@ -13,7 +13,7 @@ import { taskOf } from "../tasks/tasks.js";
 import { endWait, offerIfFree } from "./line.js";
 import { endOf, isOffered, isTicketOf, isWaiting } from "./line-order.js";
 import { askerOf, wantedBy } from "./line-tickets.js";
-import { answerOf, waitOf } from "./waits.js";
+import { answerOf, endCovered, waitOf } from "./waits.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 
@@ -23,7 +23,7 @@ export const get_wait: Handler<Input<"get_wait">> = async (context, input) => {
   const present = (input.wait_seconds ?? 0) > 0 && isTicketOf(row, context.session);
   if (present && isOffered(row, context.nowMs)) row = await take(context, row);
   const { body, conflicts } = await answerOf(context, row);
-  if (!isWaiting(row, context.nowMs)) return { body };
+  if (!isWaiting(row, context.nowMs)) return { body, wait: row.id };
   return { body, emptyUntilMs: endsFirst(row, conflicts, await context.holds()) };
 };
 
@@ -32,7 +32,7 @@ export const accept_wait: Handler<Input<"accept_wait">> = async (context, input)
   if (!isTicketOf(row, context.session))
     throw new DibsError("forbidden", "What a ticket is offered is for the session that waits.", {});
   const after = isOffered(row, context.nowMs) ? await take(context, row) : row;
-  return { body: (await answerOf(context, after)).body };
+  return { body: (await answerOf(context, after)).body, wait: row.id };
 };
 
 /** The ticket, offered what it waits for if the clock has freed that and nobody noticed yet. */
@@ -68,6 +68,7 @@ export async function grantedTo(
   const after = await waitOf(context, row.id);
   // Another node may have ended it since it was read.
   if (!ended) throw waitsNoMore(after, context.nowMs);
+  await endCovered(context, row.session_id);
   return after;
 }
 

@@ -1,3 +1,4 @@
+import { hasNamesOf } from "../agents/sharing.js";
 import type { ScopeClaimRow } from "../port/scope-rows.js";
 import type { WaitedName, WaitRow } from "../port/wait-rows.js";
 import { OverlapIndex } from "../scopes/overlap-index.js";
@@ -145,7 +146,8 @@ async function stoppedBy(looking: Looking, sessionIds: readonly string[], stops:
     ({ wanted: { namespace, scope } }) => ({ namespace, key: scope.key }),
   );
   const stopsIt = (ticket: WaitRow, wait: WaitRow) =>
-    ticket.session_id !== wait.session_id && !stops.isPassed(ticket, wait);
+    !hasNamesOf({ id: wait.session_id ?? "", shared_by: wait.shared_by }, ticket.session_id) &&
+    !stops.isPassed(ticket, wait);
   const near = await waitsNear(looking, [...claims, ...asked.flatMap(namesOf)]);
   const stopped: WaitRow[] = [];
   for (const wait of near) {

@@ -3,15 +3,18 @@ import { DibsError } from "../../contract/errors.js";
 import type { Operations } from "../../contract/operations.js";
 import { noticesOf } from "../agents/notices.js";
 import { projectOf } from "../agents/projects.js";
+import { sharersOf } from "../agents/sharing.js";
 import type { Context, Handler } from "../context.js";
 import { cursorAfter, pageOf } from "../cursor.js";
+import { holdsOn } from "../holds/frozen-line.js";
+import { holdView } from "../holds/hold-view.js";
 import { roleAtLeast } from "../identity.js";
 import { sha256 } from "../ids.js";
 import { requireNamed } from "../named.js";
 import type { TaskRow } from "../port/rows.js";
-import type { GrantedScope } from "../port/scope-rows.js";
 import type { WaitedName, WaitFilter, WaitRow } from "../port/wait-rows.js";
-import type { Conflict, Looking } from "../scopes/scope-conflicts.js";
+import { givenAndLost } from "../scopes/lost-claim.js";
+import { type Conflict, isLive, type Looking } from "../scopes/scope-conflicts.js";
 import type { Claiming } from "../scopes/scope-granting.js";
 import { namespaceOf, nearTo, scopeOf, type Wanted } from "../scopes/scope-names.js";
 import { overlap } from "../scopes/scope-overlap.js";
@@ -39,24 +42,28 @@ export function markOf(wanted: readonly Wanted[], row: TaskRow | null): string {
 export async function ticketOf(context: Context, mark: string): Promise<WaitRow | null> {
   const { session } = context;
   if (!session) return null;
-  const near = await context.tx.waits.ofSessions([session.id, ...(session.shared_by ? [session.shared_by] : [])]);
+  const near = await context.tx.waits.ofSessions([session.id, ...sharersOf(session)]);
   const own = near.filter((wait) => isTicketOf(wait, session));
   return own.find((wait) => wait.mark === mark && isWaiting(wait, context.nowMs)) ?? null;
 }
 
-/** Ends what else the session waits for and now has all of. */
-export async function endCovered(context: Context, claims: readonly GrantedScope[]): Promise<void> {
-  if (!context.session || !(await context.tx.waits.any)) return;
-  const has = (name: WaitedName) =>
-    claims.find(
+/** Ends what else the session waits for and has all of by now, be it by several calls. */
+export async function endCovered(context: Context, sessionId: string | null): Promise<void> {
+  if (sessionId === null || !(await context.tx.waits.any)) return;
+  const waits = await waitingOf(context, [sessionId]);
+  if (waits.length === 0) return;
+  const held = (await context.tx.scopes.heldBySessions([sessionId])).filter((claim) => isLive(claim, context.nowMs));
+  const has = (name: WaitedName, taskId: string | null) =>
+    held.find(
       (claim) =>
+        claim.task_id === taskId &&
         claim.namespace === name.namespace &&
         claim.key === name.key &&
         (claim.mode === "exclusive" || name.mode === "shared"),
     );
-  for (const wait of await waitingOf(context, [context.session.id])) {
-    const got = namesOf(wait).map(has);
-    if (wait.task_id !== (claims[0]?.task_id ?? null) || !got.every((claim) => claim !== undefined)) continue;
+  for (const wait of waits) {
+    const got = namesOf(wait).map((name) => has(name, wait.task_id));
+    if (!got.every((claim) => claim !== undefined)) continue;
     await endWait(context.tx, wait, "granted", { claims: got.map(({ id }) => id), by: context });
   }
 }
@@ -137,6 +144,7 @@ export async function answerOf(context: Context, row: WaitRow): Promise<{ body: 
   const body = {
     ...(await waitView(context, row)),
     behind: view(behind.values()),
+    holds: waits ? holdsOn(await context.holds(), row).map((hold) => holdView(hold, context.nowMs)) : [],
     claims: view(claims),
     ...(unlanded.length > 0 ? { unlanded } : {}),
     notices: await noticesOf(context),
@@ -144,10 +152,25 @@ export async function answerOf(context: Context, row: WaitRow): Promise<{ body: 
   return { body, conflicts };
 }
 
+/**
+ * The answer about a ticket that was given before, as things are now; what it was granted and its own session holds no more is
+ * never given again as live (R59).
+ */
+export async function waitAnew(context: Context, ticket: string): Promise<unknown> {
+  const row = await waitOf(context, ticket);
+  if (row.ended_how === "granted" && isTicketOf(row, context.session)) {
+    const ids = JSON.parse(row.claims ?? "[]") as string[];
+    const claims = await context.tx.scopes.byIds(context.workspaceId, ids);
+    const dead = claims.find((claim) => !isLive(claim, context.nowMs));
+    if (dead) throw givenAndLost(dead);
+  }
+  return (await answerOf(context, row)).body;
+}
+
 export const cancel_wait: Handler<Input<"cancel_wait">> = async (context, input) => {
   const row = await waitOf(context, input.ticket);
   if (row.agent_id !== context.agent.id && !roleAtLeast(context.role, "coordinator"))
     throw new DibsError("forbidden", "Only its own agent, or a coordinator, takes a ticket out of the line.", {});
   if (isWaiting(row, context.nowMs)) await endWait(context.tx, row, "cancelled", { by: context });
-  return { body: (await answerOf(context, await waitOf(context, row.id))).body };
+  return { body: (await answerOf(context, await waitOf(context, row.id))).body, wait: row.id };
 };

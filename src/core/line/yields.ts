@@ -12,6 +12,7 @@ import type { ScopeClaimRow } from "../port/scope-rows.js";
 import type { YieldRow } from "../port/wait-rows.js";
 import { titled } from "../quoted.js";
 import { requireReason } from "../required-reason.js";
+import { keepNarrowed } from "../scopes/narrowed.js";
 import { isLive, isProven, scopeConflict } from "../scopes/scope-conflicts.js";
 import { tryClaim } from "../scopes/scope-granting.js";
 import { wantedOf } from "../scopes/scope-names.js";
@@ -67,21 +68,32 @@ export const answer_yield: Handler<Input<"answer_yield">> = async (context, inpu
   if (asked.answer === answer && !isLive(claim, context.nowMs)) return answered(context, asked);
   requireLive(context, claim, "There is nothing left to answer for.");
   if (answer === "hold") requireReason(input.reason);
+  // Said once more it is no news to who asked.
+  if (answer === "hold" && asked.answer === "hold" && asked.answer_reason === reason) return answered(context, asked);
+  const all = answer === "hold" ? [asked] : [asked, ...(await othersAsking(context, asked))];
   if (answer === "narrow") await narrow(context, claim, input.scopes);
   else if (input.scopes) throw invalidInput("scopes", "go with narrow alone");
   if (answer === "yield") await letGo(context, claim, input.handoff);
-  await context.tx.waits.answerYield(asked.id, answer, reason, context.nowMs);
-  const data = {
-    yield_id: asked.id,
-    answer,
-    ...(reason === null ? {} : { reason }),
-    ...(input.scopes ? { scopes: input.scopes } : {}),
-  };
-  await scopeEvent(context.tx, "scope.yield_answered", claim, data, context);
   const message = `${context.agent.name} ${ANSWERED[answer]} ${claim.scope}${reason === null ? "." : `: ${reason}`}`;
-  await tell(context, claim, asked.asked_by_session, "yield.answered", message, data);
+  const said = { answer, ...(reason === null ? {} : { reason }), ...(input.scopes ? { scopes: input.scopes } : {}) };
+  for (const each of all) {
+    await context.tx.waits.answerYield(each.id, answer, reason, context.nowMs);
+    const data = { yield_id: each.id, ...said };
+    await scopeEvent(context.tx, "scope.yield_answered", claim, data, context);
+    await tell(context, claim, each.asked_by_session, "yield.answered", message, data);
+  }
   return answered(context, { ...asked, answer, answer_reason: reason, answered_at: context.nowMs });
 };
+
+/** So many are answered with one; whoever has asked besides sees that the claim has ended. */
+const ANSWERED_MAX = 1000;
+
+/** What others asked of the same claim: what is let go of is let go of for all. */
+async function othersAsking({ tx, workspaceId, nowMs }: Context, asked: YieldRow): Promise<YieldRow[]> {
+  const page = { limit: ANSWERED_MAX, after: null };
+  const open = await tx.waits.yields(workspaceId, { claimId: asked.claim_id, open: true }, nowMs, page);
+  return open.filter(({ id }) => id !== asked.id);
+}
 
 const ANSWERED = { yield: "yields", hold: "keeps", narrow: "keeps only a part of" } as const;
 
@@ -113,12 +125,14 @@ async function narrow(context: Context, claim: ScopeClaimRow, texts: readonly st
     ticket: null,
     newcomer: true,
   };
-  const { intent, lease_seconds: leaseSeconds, hops } = claim;
+  const { intent, lease_seconds: leaseSeconds, hops, nested } = claim;
   const holder = () => context.holder();
   await endScopes(context, [claim], "released", { narrowed: true });
-  const asked = { wanted, project, intent, leaseSeconds, row, asker, holder, hops, overrules: true } as const;
+  const asked = { wanted, project, intent, leaseSeconds, row, asker, holder, hops, nested, overrules: true } as const;
   const tried = await tryClaim(context, asked);
   if ("conflicts" in tried) throw scopeConflict(context, tried.conflicts, null);
+  const now = tried.claims.map(({ id }) => id);
+  await keepNarrowed(context, claim.id, now);
 }
 
 async function claimOf(context: Context, id: string): Promise<ScopeClaimRow> {

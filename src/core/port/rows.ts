@@ -66,7 +66,7 @@ export interface SessionRow {
   ended_at: number | null;
   parent_session_id: string | null;
   share_with_children: number;
-  /** The parent, if it shares what it holds; read with the row. */
+  /** The parent, if it shares what it holds, and so on upward, with spaces between (core/sharing.ts); read with the row. */
   shared_by: string | null;
   /** What resumes it, hashed. */
   resume_hash: string | null;

@@ -106,8 +106,16 @@ export interface ScopeVerbs {
    * Holds off whoever else would grant names of the workspace, or get into line for them, until this transaction ends; of use
    * only where nodes write at once. One lock, not one a project: those who met two of them in turn waited for each other,
    * a second each time.
+   *
+   * Taken before rows are locked: names, then tasks, then sessions, then claims. Whoever ends a claim holds the names and
+   * locks the tasks that sleep behind it; of 60 releases beside claims of such tasks 56 met in a deadlock of a second, while
+   * a claim took its task first.
    */
   alone(workspaceId: string): Awaitable<void>;
+  /** The same for the workspaces of those of the tasks that declare names. */
+  aloneFor(taskIds: readonly string[]): Awaitable<void>;
+  /** The same for the first tasks that the clock will wake. */
+  aloneForDue(nowMs: number, limit: number): Awaitable<void>;
   /**
    * Waits for whoever is renewing one of these, its task or its session: what looks dead is to be read again behind it. Of
    * use only where nodes write at once.

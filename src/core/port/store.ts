@@ -63,6 +63,8 @@ export type TransactionMode = "read" | "write" | "write_if_free";
 export interface Wants {
   /** Tasks it will read by id. */
   readonly taskIds?: readonly string[];
+  /** Those of them that may come to hold names, or let go of them. */
+  readonly taskIdsWithNames?: readonly string[];
   /** It changes who may do what (agents, keys, sessions, settings): nobody else writes meanwhile. */
   readonly changesIdentities?: boolean;
   /** Reads to be sent with the begin, behind the tasks' locks and before the clock; a store that answers at once has no use for it. */

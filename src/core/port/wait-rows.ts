@@ -123,7 +123,12 @@ export interface WaitVerbs {
   /** Open is what has no answer and is about a claim that lives. */
   yields(
     workspaceId: string,
-    filter: { readonly projectId?: string; readonly holderSession?: string; readonly open?: boolean },
+    filter: {
+      readonly projectId?: string;
+      readonly holderSession?: string;
+      readonly claimId?: string;
+      readonly open?: boolean;
+    },
     nowMs: number,
     page: Page,
   ): Awaitable<YieldRow[]>;

@@ -56,7 +56,7 @@ async function takeBack(context: Context, row: CapacityRow, holders: readonly Sc
     const after = placesTaken(having);
     if (after === before || after <= row.capacity) continue;
     having.pop();
-    await withdrawOffer(tx, wait, "there are fewer places now.");
+    await withdrawOffer(tx, wait, "there are fewer places now.", context);
   }
 }
 

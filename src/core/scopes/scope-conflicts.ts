@@ -1,8 +1,8 @@
 import { DibsError } from "../../contract/errors.js";
+import { hasNamesOf, type Sharing } from "../agents/sharing.js";
 import type { Context } from "../context.js";
 import { grouped } from "../grouped.js";
 import type { LeaseProof } from "../leases/leases.js";
-import type { SessionRow } from "../port/rows.js";
 import type { ScopeClaimRow, ScopeVerbs } from "../port/scope-rows.js";
 import type { WaitRow, WaitVerbs } from "../port/wait-rows.js";
 import { iso } from "../tasks/task-view.js";
@@ -17,6 +17,8 @@ import { scopeClaimView } from "./scope-view.js";
 export interface Looking extends Pick<Context, "nowMs" | "workspaceId"> {
   /** By session the tickets that were found to wait for it (wait-graph.ts), where nothing is written meanwhile. */
   readonly found?: Map<string, Promise<ReadonlySet<number>>>;
+  /** Where what the clock has ended is noted. */
+  readonly dead?: Context["dead"];
   readonly tx: Pick<Context["tx"], "shared"> & {
     readonly scopes: Pick<ScopeVerbs, "alone" | "nearAny" | "settle" | "heldBySessions" | "capacities">;
     readonly waits: Pick<WaitVerbs, "nearAny" | "ofSessions" | "anyOffered">;
@@ -25,7 +27,7 @@ export interface Looking extends Pick<Context, "nowMs" | "workspaceId"> {
 
 /** For whom something is asked: a session, and the task it is for, if it is for one. */
 export interface Asker {
-  readonly session: Pick<SessionRow, "id" | "shared_by"> | null;
+  readonly session: Sharing | null;
   readonly taskId: string | null;
 }
 
@@ -65,11 +67,14 @@ export interface Found {
  */
 export async function lookAround(context: Looking, wanted: readonly Wanted[]): Promise<Found[]> {
   await context.tx.scopes.alone(context.workspaceId);
-  const found = await overlappingAll(context, wanted);
+  let found = await overlappingAll(context, wanted);
   const dead = found.flatMap((each) => each.dead);
-  if (dead.length === 0 || !context.tx.shared) return found;
-  await context.tx.scopes.settle(dead);
-  return overlappingAll(context, wanted);
+  if (dead.length > 0 && context.tx.shared) {
+    await context.tx.scopes.settle(dead);
+    found = await overlappingAll(context, wanted);
+  }
+  for (const row of found.flatMap((each) => each.dead)) context.dead?.set(row.seq, row);
+  return found;
 }
 
 /** All names are asked for at once, each place in the index once. */
@@ -115,7 +120,7 @@ export async function overlapping(context: Context, { scope, namespace }: Omit<W
 export function isInTheWay(claim: ScopeClaimRow, wanted: Wanted, { session, taskId }: Asker): boolean {
   if (claim.mode === "shared" && wanted.mode === "shared") return false;
   if (taskId !== null && claim.task_id === taskId) return false;
-  const own = session !== null && (claim.holder_session === session.id || claim.holder_session === session.shared_by);
+  const own = session !== null && hasNamesOf(session, claim.holder_session);
   if (!own) return true;
   return claim.task_id !== null && taskId !== null;
 }
@@ -125,9 +130,9 @@ const LISTED_MAX = 1000;
 /** So many are looked for and counted. */
 export const CONFLICTS_COUNTED = 10 * LISTED_MAX;
 
-/** The refusal that names every holder in the way, in the form of the claims table (R34). */
+/** The refusal of the caller that names every holder in the way, in the form of the claims table (R34). */
 export function scopeConflict(
-  context: Pick<Context, "nowMs">,
+  context: Pick<Context, "nowMs" | "session">,
   conflicts: readonly Conflict[],
   place: number | null,
 ): DibsError<"scope_conflict"> {
@@ -147,7 +152,7 @@ export function scopeConflict(
         reason: conflict.reason ?? reasonOf(conflict),
       })),
       conflicts_count: inTheWay.length,
-      next: nextMoves(conflicts, place),
+      next: nextMoves(context, conflicts, place),
     },
   );
 }
@@ -163,12 +168,19 @@ function keptFor({ intent }: Pick<WaitRow, "intent">): string {
 }
 
 /** What can be done about it; `place`: in line, if that is open to the asker. */
-function nextMoves(conflicts: readonly Conflict[], place: number | null): string[] {
-  const held = conflicts.filter(({ wait }) => !wait).map(({ holder }) => holder);
+function nextMoves(
+  { session }: Pick<Context, "session">,
+  conflicts: readonly Conflict[],
+  place: number | null,
+): string[] {
+  const all = conflicts.filter(({ wait }) => !wait).map(({ holder }) => holder);
+  const own = all.find(({ holder_session }) => holder_session === session?.id);
+  const held = all.filter(({ holder_session }) => holder_session !== session?.id);
   const line = `Wait in line: claim_scopes with wait: true; you would be number ${place}.`;
   const [holder] = held;
   return [
-    ...(place === null ? [] : [line]),
+    // Who waited for itself would wait for ever, and can't be asked to yield.
+    ...(own ? [endOwn(own)] : place === null ? [] : [line]),
     "Work on something else: claim_next_task passes over tasks whose scopes aren't free.",
     ...(holder ? [`Ask ${holder.agent_name} to yield: request_yield of claim ${holder.id}.`] : []),
     ...(held.length > 0
@@ -176,6 +188,12 @@ function nextMoves(conflicts: readonly Conflict[], place: number | null): string
       : []),
     "Claim a smaller scope that doesn't overlap; check_scope says who would refuse it.",
   ];
+}
+
+/** What a session does about another task of its own that is in its way (R16). */
+export function endOwn({ scope, task_id }: Pick<ScopeClaimRow, "scope" | "task_id">): string {
+  const by = task_id === null ? "release_scopes" : `release or complete task ${task_id}`;
+  return `Let go of ${scope}, which your own session holds: ${by}.`;
 }
 
 function reasonOf({ wanted: { scope, mode }, holder, wait }: Conflict): string {

@@ -1,14 +1,7 @@
 import type { Context } from "../context.js";
 import { refuseFrozenNames } from "../holds/frozen.js";
 import { type Holding, roomForAll } from "../leases/claim-limit.js";
-import {
-  grantScopes,
-  lapseScopes,
-  renewScope,
-  type ScopeGrant,
-  scopeEvent,
-  upgradeScope,
-} from "../leases/scope-leases.js";
+import { grantScopes, renewScope, type ScopeGrant, scopeEvent, upgradeScope } from "../leases/scope-leases.js";
 import { ahead } from "../line/in-line.js";
 import type { InLine } from "../line/line-tickets.js";
 import type { SessionRow, TaskRow } from "../port/rows.js";
@@ -19,7 +12,7 @@ import type { Wanted } from "./scope-names.js";
 import { withoutFreePlaces } from "./scope-places.js";
 
 /** What a claim of names is asked with, and by whom. */
-export interface Claiming extends Pick<ScopeGrant, "project" | "intent" | "leaseSeconds" | "hops"> {
+export interface Claiming extends Pick<ScopeGrant, "project" | "intent" | "leaseSeconds" | "hops" | "nested"> {
   readonly wanted: readonly Wanted[];
   /** The task that they are claimed for. */
   readonly row: TaskRow | null;
@@ -38,7 +31,7 @@ export type Tried = { readonly claims: readonly GrantedScope[] } | { readonly co
 /** The one way to a lease on a name: locks, then the look at who is in the way, then the grants. */
 export async function tryClaim(context: Context, asked: Claiming): Promise<Tried> {
   const { wanted, row } = asked;
-  const { own, dead, conflicts } = await looked(context, asked);
+  const { own, conflicts } = await looked(context, asked);
   const fresh = wanted.filter(({ scope }) => !own.has(scope.key));
   // Who makes smaller what it holds already gets nothing new.
   if (!asked.overrules) await refuseFrozenNames(context, fresh, asked.project.id);
@@ -47,7 +40,6 @@ export async function tryClaim(context: Context, asked: Claiming): Promise<Tried
   // Decided: from here on it writes.
   const held = row === null ? { session: await asked.holder(), task: null } : await heldFor(context, row);
   const grant: ScopeGrant = { ...asked, ...held };
-  await lapseScopes(context.tx, dead);
   const granted = new Map((await grantScopes(context, fresh, grant)).map((each) => [each.key, each]));
   for (const each of granted.values()) await claimedEvent(context, each);
   const claims: GrantedScope[] = [];
@@ -58,17 +50,18 @@ export async function tryClaim(context: Context, asked: Claiming): Promise<Tried
   return { claims };
 }
 
-/** What of the names is the holder's already, locked; what the clock has ended; and who is in the way of the others. */
-async function looked(context: Context, { wanted, row, asker, overrules }: Claiming) {
+/** What of the names is the holder's already, locked, and who is in the way of the others. */
+export async function looked(
+  context: Context,
+  { wanted, row, asker, overrules }: Pick<Claiming, "wanted" | "row" | "asker" | "overrules">,
+) {
   const holder = row?.holder_session ?? asker.session?.id ?? null;
   const conflicts: Conflict[] = [];
-  const dead = new Map<number, ScopeClaimRow>();
   const own = new Map<string, ScopeClaimRow>();
   const fresh: Wanted[] = [];
   const around = await lookAround(context, wanted);
   for (const [at, each] of wanted.entries()) {
     const found = around[at] as Found;
-    for (const claim of found.dead) dead.set(claim.seq, claim);
     const mine = found.live.find((claim) => isSame(claim, each, asker.taskId, holder));
     if (mine) own.set(each.scope.key, mine);
     // Who has it already has it, also where several do and there are fewer places by now.
@@ -84,19 +77,19 @@ async function looked(context: Context, { wanted, row, asker, overrules }: Claim
   let inTheWay = await withoutFreePlaces(context, conflicts);
   const asks = !overrules && fresh.length > 0 && (inTheWay.length === 0 || asker.ticket === null);
   if (asks) inTheWay = await withoutFreePlaces(context, [...conflicts, ...(await ahead(context, fresh, asker))]);
-  if (inTheWay.length > 0) return { own, dead: [], conflicts: inTheWay };
+  if (inTheWay.length > 0) return { own, conflicts: inTheWay };
   // A heartbeat or a release of these may be under way.
   const seqs = [...own.values()].map(({ seq }) => seq);
   const locked = seqs.length === 0 || !context.tx.shared ? [...own.values()] : await context.tx.scopes.locked(seqs);
   const held = locked.filter((claim) => isLive(claim, context.nowMs));
   return {
     own: new Map(held.map((claim) => [claim.key as string, claim])),
-    dead: [...dead.values()],
     conflicts: inTheWay,
   };
 }
 
-function isRenewal(own: ScopeClaimRow | undefined, { mode }: Wanted): boolean {
+/** Whether what is held already is all that is wanted: it needs to be free of nobody. */
+export function isRenewal(own: ScopeClaimRow | undefined, { mode }: Wanted): boolean {
   return own !== undefined && (own.mode === "exclusive" || mode === "shared");
 }
 
@@ -117,11 +110,11 @@ async function again(
   context: Context,
   row: ScopeClaimRow,
   mode: Wanted["mode"],
-  { intent, leaseSeconds, hops = 0 }: ScopeGrant,
+  { intent, leaseSeconds, hops = 0, nested = 1 }: ScopeGrant,
 ): Promise<ScopeClaimRow> {
   const upgraded = row.mode === "shared" && mode === "exclusive";
   const lease = row.task_id === null ? { lease_seconds: leaseSeconds } : {};
-  const change = { nested: row.nested + 1, hops: Math.max(row.hops, hops), intent, ...lease };
+  const change = { nested: row.nested + nested, hops: Math.max(row.hops, hops), intent, ...lease };
   const renewed = await (upgraded ? upgradeScope : renewScope)(context, row, change);
   if (upgraded) await claimedEvent(context, renewed, { upgraded: true });
   return renewed;

@@ -8,6 +8,7 @@ import { leaseSecondsOf } from "../leases/leases.js";
 import { endScopes, keepScope, lapseScopes, renewScope } from "../leases/scope-leases.js";
 import type { ScopeClaimRow } from "../port/scope-rows.js";
 import { iso } from "../tasks/task-view.js";
+import { narrowedTo } from "./narrowed.js";
 import { isLive, isProven, scopeEndMs } from "./scope-conflicts.js";
 import { namespaceOf, scopeOf } from "./scope-names.js";
 
@@ -15,9 +16,15 @@ type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 type Item = z.output<Operations["heartbeat_scopes"]["output"]>["items"][number];
 
 /** What a call means: a claim of the session, or one that it named and doesn't hold. */
-type Chosen =
-  | { readonly row: ScopeClaimRow }
-  | { readonly claimId: string | null; readonly scope: string | null; readonly reason: string };
+type Chosen = { readonly row: ScopeClaimRow } | Lost;
+
+interface Lost {
+  readonly claimId: string | null;
+  readonly scope: string | null;
+  readonly reason: string;
+  /** What a claim that was narrowed is now. */
+  readonly now?: readonly string[];
+}
 
 /** Keeps claims alive, an answer for each (R9). */
 export const heartbeat_scopes: Handler<Input<"heartbeat_scopes">> = async (context, input) => {
@@ -33,8 +40,20 @@ export const heartbeat_scopes: Handler<Input<"heartbeat_scopes">> = async (conte
       items.push(itemOf(await renewScope(context, chosen.row, { ...lease, ...said }), "renewed", null, context));
     }
   }
-  return { body: { items, notices: await noticesOf(context) } };
+  return { body: { items, notices: await noticesOf(context) }, beat: { items } };
 };
+
+/** The answer to a heartbeat that came before, as things are now: what is dead by then is lost (R59). */
+export async function keptAnew(context: Context, before: readonly Item[]) {
+  const ids = before.flatMap(({ outcome, claim_id }) => (outcome === "lost" || claim_id === null ? [] : [claim_id]));
+  const now = new Map((await byIds(context, ids, undefined)).map((chosen, at) => [ids[at], chosen]));
+  const items = before.map((item) => {
+    const chosen = now.get(item.claim_id ?? "");
+    if (!chosen) return item;
+    return "row" in chosen ? itemOf(chosen.row, item.outcome, item.reason, context) : lostItem(chosen);
+  });
+  return { items, notices: await noticesOf(context) };
+}
 
 const WITH_TASK = "goes with its task";
 
@@ -95,13 +114,21 @@ async function ownLive(context: Context): Promise<ScopeClaimRow[]> {
 async function byIds(context: Context, ids: readonly string[], named: string | undefined): Promise<Chosen[]> {
   const project = named === undefined ? null : await projectOf(context, named);
   const rows = new Map((await context.tx.scopes.byIds(context.workspaceId, ids)).map((row) => [row.id, row]));
-  return [...new Set(ids)].map((id) => {
+  const chosen: Chosen[] = [];
+  for (const id of new Set(ids)) {
     const row = rows.get(id);
     const mine = row?.holder_session === context.session?.id && (project === null || row?.project_id === project.id);
-    if (!row || !mine) return { claimId: id, scope: null, reason: "never_held" };
-    if (isLive(row, context.nowMs)) return { row };
-    return { claimId: id, scope: row.scope, reason: row.ended_how ?? "expired" };
-  });
+    if (!row || !mine) chosen.push({ claimId: id, scope: null, reason: "never_held" });
+    else chosen.push(isLive(row, context.nowMs) ? { row } : await lost(context, row));
+  }
+  return chosen;
+}
+
+/** How a claim of the session's ended; one of which a part was kept is held as that. */
+async function lost(context: Context, row: ScopeClaimRow): Promise<Lost> {
+  const { id: claimId, scope } = row;
+  const now = row.ended_how === "released" ? await narrowedTo(context, claimId) : undefined;
+  return { claimId, scope, ...(now ? { reason: "narrowed", now } : { reason: row.ended_how ?? "expired" }) };
 }
 
 async function byNames(
@@ -120,15 +147,15 @@ async function byNames(
     const row = held.find((each) => each.namespace === namespace && each.key === scope.key);
     const ended =
       row || !context.session ? undefined : await context.tx.scopes.lastEnded(context.session.id, namespace, scope.key);
-    chosen.push(
-      row ? { row } : { claimId: ended?.id ?? null, scope: scope.text, reason: ended?.ended_how ?? "never_held" },
-    );
+    const none = { claimId: null, scope: scope.text, reason: "never_held" };
+    chosen.push(row ? { row } : ended ? { ...(await lost(context, ended)), scope: scope.text } : none);
   }
   return chosen;
 }
 
-function lostItem({ claimId, scope, reason }: Exclude<Chosen, { row: ScopeClaimRow }>): Item {
-  return { claim_id: claimId, scope, outcome: "lost", reason, expires_at: null, remaining_ms: null };
+function lostItem({ claimId, scope, reason, now }: Lost): Item {
+  const parts = now ? { now: [...now] } : {};
+  return { claim_id: claimId, scope, outcome: "lost", reason, expires_at: null, remaining_ms: null, ...parts };
 }
 
 function itemOf(row: ScopeClaimRow, outcome: Item["outcome"], reason: string | null, { nowMs }: Context): Item {

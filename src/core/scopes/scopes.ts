@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import { DibsError } from "../../contract/errors.js";
 import type { Operations } from "../../contract/operations.js";
 import { noticesOf } from "../agents/notices.js";
 import { projectOf } from "../agents/projects.js";
@@ -10,20 +9,20 @@ import { holdView } from "../holds/hold-view.js";
 import { holds, leaseSecondsOf } from "../leases/leases.js";
 import { refuseLost } from "../leases/stale-writes.js";
 import { wait } from "../line/entering.js";
-import { ahead } from "../line/in-line.js";
 import { endWait } from "../line/line.js";
 import { rankOf } from "../line/line-order.js";
 import type { InLine } from "../line/line-tickets.js";
 import { DEFAULT_PRIORITY, endCovered, markOf, placeFor, ticketOf } from "../line/waits.js";
+import type { TaskRow } from "../port/rows.js";
 import type { GrantedScope, ScopeClaimRow } from "../port/scope-rows.js";
 import { iso } from "../tasks/task-view.js";
 import { taskOf } from "../tasks/tasks.js";
 import { refusedBeside, unlandedBeside } from "../unlanded/unlanded-beside.js";
-import { isInTheWay, isLive, overlapping, scopeConflict } from "./scope-conflicts.js";
-import { type Claiming, tryClaim } from "./scope-granting.js";
+import { givenAndLost } from "./lost-claim.js";
+import { isLive, scopeConflict } from "./scope-conflicts.js";
+import { type Claiming, isRenewal, looked, tryClaim } from "./scope-granting.js";
 import { namespaceOf, nearTo, scopeOf, type Wanted, wantedOf } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
-import { withoutFreePlaces } from "./scope-places.js";
 import { scopeClaimView } from "./scope-view.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
@@ -39,16 +38,7 @@ export const claim_scopes: Handler<Input<"claim_scopes">> = async (context, inpu
   const row = input.task_id === undefined ? null : await taskOf(context, input.task_id);
   if (row && !holds(context, row, {})) return refuseLost(context, row, {});
   const names = keysOf(wanted);
-  const mark = markOf(wanted, row);
-  const ticket = await ticketOf(context, mark);
-  const priority = input.priority ?? ticket?.priority ?? DEFAULT_PRIORITY;
-  const asker: InLine = {
-    session: context.session,
-    taskId: row?.id ?? null,
-    rank: ticket?.rank ?? rankOf(context.nowMs, priority),
-    ticket: ticket?.seq ?? null,
-    newcomer: ticket === null,
-  };
+  const { asker, priority, mark, ticket } = await inLineFor(context, wanted, row, input.priority);
   const { intent } = input;
   const asked: Claiming = { wanted, project, intent, leaseSeconds, row, asker, holder: () => context.holder() };
   const beside = async (refusal: unknown): Promise<never> => {
@@ -61,11 +51,26 @@ export const claim_scopes: Handler<Input<"claim_scopes">> = async (context, inpu
   }
   const scopes = tried.claims.map(({ id }) => id);
   if (ticket) await endWait(context.tx, ticket, "granted", { claims: scopes, by: context });
-  await endCovered(context, tried.claims);
+  await endCovered(context, row?.holder_session ?? context.session?.id ?? null);
   const claims = tried.claims.map(claimedView(context));
   const unlanded = await unlandedBeside(context, names);
   return { body: { claims, unlanded, notices: await noticesOf(context) }, scopes };
 };
+
+/** For whom a call asks, and from where in line: by its ticket, if the session waits for just that. */
+async function inLineFor(context: Context, wanted: readonly Wanted[], row: TaskRow | null, said: number | undefined) {
+  const mark = markOf(wanted, row);
+  const ticket = await ticketOf(context, mark);
+  const priority = said ?? ticket?.priority ?? DEFAULT_PRIORITY;
+  const asker: InLine = {
+    session: context.session,
+    taskId: row?.id ?? null,
+    rank: ticket?.rank ?? rankOf(context.nowMs, priority),
+    ticket: ticket?.seq ?? null,
+    newcomer: ticket === null,
+  };
+  return { asker, priority, mark, ticket };
+}
 
 const keysOf = (wanted: readonly Wanted[]) => wanted.map(({ scope, namespace }) => ({ namespace, key: scope.key }));
 
@@ -79,11 +84,7 @@ export async function claimedAnew(context: Context, ids: readonly string[]) {
   const claims = ids.map((id) => {
     const row = rows.get(id);
     if (row && isLive(row, context.nowMs)) return claimedView(context)(row);
-    const reason = row?.ended_how ?? "expired";
-    throw new DibsError("lease_lost", `${row?.scope ?? "A scope"} was claimed by this call, and is held no more.`, {
-      reason,
-      next: ["Stop working on it.", "Claim it again, with another Idempotency-Key: claim_scopes."],
-    });
+    throw givenAndLost(row);
   });
   const unlanded = await unlandedBeside(context, [...rows.values()]);
   return { claims, unlanded, notices: await noticesOf(context) };
@@ -95,15 +96,12 @@ const CHECKED_MAX = 100;
 export const check_scope: Handler<Input<"check_scope">> = async (context, input) => {
   const project = await projectOf(context, input.project_id);
   const [wanted] = wantedOf(context, [input.scope], project, input.mode) as [Wanted];
-  const { live } = await overlapping(context, wanted);
-  const rank = rankOf(context.nowMs, DEFAULT_PRIORITY);
-  const asker: InLine = { session: context.session, taskId: null, rank, ticket: null, newcomer: true };
-  const held = live.some((row) => row.holder_session === context.session?.id && row.key === wanted.scope.key);
-  const taken = live.filter((row) => isInTheWay(row, wanted, asker)).map((holder) => ({ wanted, holder }));
-  const before = held ? [] : await ahead(context, [wanted], asker);
-  const conflicts = (await withoutFreePlaces(context, [...taken, ...before])).slice(0, CHECKED_MAX);
-  const rows = conflicts.map(({ holder }) => scopeClaimView(holder, context.nowMs));
-  const frozen = held ? [] : await frozenNames(context, [wanted], project.id);
+  const { asker } = await inLineFor(context, [wanted], null, undefined);
+  const { own, conflicts } = await looked(context, { wanted: [wanted], row: null, asker });
+  const mine = own.get(wanted.scope.key);
+  const held = isRenewal(mine, wanted);
+  const rows = conflicts.slice(0, CHECKED_MAX).map(({ holder }) => scopeClaimView(holder, context.nowMs));
+  const frozen = mine ? [] : await frozenNames(context, [wanted], project.id);
   const free = rows.length === 0 && frozen.length === 0;
   const by = { conflicts: rows, holds: frozen.map((hold) => holdView(hold, context.nowMs)) };
   return { body: { scope: wanted.scope.text, mode: input.mode, free, held, ...by } };

@@ -11,16 +11,16 @@ import { record } from "../events.js";
 import { refuseFrozen } from "../holds/frozen.js";
 import { sleepsFrozen, wakeAllowed } from "../holds/frozen-queue.js";
 import { roleAtLeast } from "../identity.js";
-import { roomFor } from "../leases/claim-limit.js";
+import { roomFor, roomLeft, tooMany } from "../leases/claim-limit.js";
 import { endByForce, holds, leaseSecondsOf, notifyLost, renew } from "../leases/leases.js";
 import { QUEUE, type TaskRow } from "../port/rows.js";
 import type { QueueFilter } from "../port/verbs.js";
 import { quoted } from "../quoted.js";
 import { requireReason } from "../required-reason.js";
 import { withUnlanded } from "../unlanded/unlanded-beside.js";
-import { reserveIfStarved, skippedBy } from "./passed-over.js";
+import { reserveIfStarved, skippedBy, withTooWide } from "./passed-over.js";
 import { heldByOther, refusalToClaim } from "./refusals.js";
-import { grantWithScopes, park, refuseMoved, takenFrom, wakeOwn } from "./task-scopes.js";
+import { declared, grantWithScopes, park, refuseMoved, takenFrom, wakeOwn } from "./task-scopes.js";
 import { queuePlace, taskState } from "./task-state.js";
 import { taskOf } from "./tasks.js";
 
@@ -41,14 +41,20 @@ export const claim_next_task: Handler<Input<"claim_next_task">> = async (context
   const wanted = input.count ?? 1;
   const room = await roomFor(context, wanted);
   const granted: TaskRow[] = [];
+  const tooWide: TaskRow[] = [];
   if (context.tx.parked) await wakeOwn(context);
   let passed = context.tx.parked;
-  while (granted.length < room) {
+  while (granted.length < room && tooWide.length < TOO_WIDE_MAX) {
     if (passed) await wakeAllowed(context, filter);
-    const row = await nextTask(context, filter);
+    const row = await (tooWide.length === 0 ? nextTask(context, filter) : nextBehind(context, filter, tooWide));
     if (!row) break;
     if (await sleepsFrozen(context, row)) {
       passed = true;
+      continue;
+    }
+    if (!(await fits(context, row, granted))) {
+      tooWide.push(row);
+      if (granted.length > 0) break;
       continue;
     }
     const conflicts = row.scoped === 1 ? await takenFrom(context, row) : [];
@@ -60,13 +66,17 @@ export const claim_next_task: Handler<Input<"claim_next_task">> = async (context
       if (!(await park(context, row, conflicts))) context.heads.spoil();
     }
   }
+  // They are others' to take.
+  if (tooWide.length > 0) context.heads.spoil();
+  const [widest] = tooWide;
+  if (widest && granted.length === 0) return { body: null, refusal: tooMany(context, await claimsOf(context, widest)) };
   const [skipped, views, notices, beside] = await Promise.all([
     passed ? skippedBy(context, filter, granted.length < room ? undefined : granted.at(-1)) : NOTHING_SKIPPED,
     viewsOf(context, granted),
     noticesOf(context),
     withUnlanded(context, granted),
   ]);
-  const told = { ...skipped, ...beside, notices };
+  const told = { ...withTooWide(tooWide, skipped), ...beside, notices };
   const body = input.count === undefined ? { task: views[0] ?? null, ...told } : { tasks: views, ...told };
   if (granted.length > 0) return { body, granted };
   if (context.patient && (await context.tx.tasks.readyElsewhere(filter))) throw new AskAgain();
@@ -74,6 +84,33 @@ export const claim_next_task: Handler<Input<"claim_next_task">> = async (context
 };
 
 const NOTHING_SKIPPED = { skipped: [], skipped_count: 0 };
+/** So many that an agent near its limit can't have are passed over: what is behind more of them it may have once it has let go. */
+const TOO_WIDE_MAX = 16;
+
+/** The best ready task of the filter but for these, which stay in the queue. */
+async function nextBehind(
+  { tx }: Context,
+  filter: QueueFilter,
+  passed: readonly TaskRow[],
+): Promise<TaskRow | undefined> {
+  const rows: TaskRow[] = [];
+  for (const assignedTo of ["", filter.agentId]) rows.push(...(await tx.tasks.ready(filter, assignedTo, 64, false)));
+  rows.sort((a, b) => b.priority - a.priority || a.seq - b.seq);
+  return rows.find(({ seq }) => passed.every((row) => row.seq !== seq));
+}
+
+/** Whether the agent may hold the task and its scopes beside what it holds, with what this call gave it (R49). */
+async function fits(context: Context, row: TaskRow, granted: readonly TaskRow[]): Promise<boolean> {
+  if (row.scoped === 0 && granted.every(({ scoped }) => scoped === 0)) return true;
+  const claims = await claimsOf(context, row);
+  return (await roomLeft(context, claims)) === claims;
+}
+
+/** How many claims it is to hold a task. */
+async function claimsOf(context: Context, row: TaskRow): Promise<number> {
+  return 1 + (await declared(context, row)).length;
+}
+
 /** The best task of the filter by hand-out order: from the queue, or from those the clock freed a moment ago. */
 async function nextTask(context: Context, filter: QueueFilter): Promise<TaskRow | undefined> {
   const { tx } = context;

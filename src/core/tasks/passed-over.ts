@@ -16,6 +16,11 @@ import { namesDeclared } from "./task-scopes.js";
 
 const SKIPPED_SHOWN = 10;
 
+interface Skipped {
+  readonly skipped: readonly object[];
+  readonly skipped_count: number;
+}
+
 /** What came first and was passed over because it is frozen, or its scopes aren't free (R16, R41). */
 export async function skippedBy(context: Context, filter: QueueFilter, before: TaskRow | undefined) {
   const { scopes, waits } = context.tx;
@@ -44,6 +49,12 @@ export async function skippedBy(context: Context, filter: QueueFilter, before: T
     };
   });
   return { skipped, skipped_count: count };
+}
+
+/** With what the agent itself may not hold, as it and its scopes would be more than its limit allows (R49). */
+export function withTooWide(rows: readonly TaskRow[], { skipped, skipped_count }: Skipped) {
+  const wide = rows.map(({ id, content }) => ({ id, content, code: "limit_exceeded", holder: null, hold: null }));
+  return { skipped: [...wide, ...skipped].slice(0, SKIPPED_SHOWN), skipped_count: skipped_count + wide.length };
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { NewTask } from "../../contract/task.js";
+import { sharersOf } from "../agents/sharing.js";
 import type { Context } from "../context.js";
 import { roomForAll } from "../leases/claim-limit.js";
 import { grant } from "../leases/leases.js";
@@ -144,7 +145,7 @@ function meets(declaredBy: DeclaringRow, claim: ScopeClaimRow): boolean {
 export async function wakeOwn(context: Context): Promise<void> {
   const { session } = context;
   if (!session) return;
-  const ids = session.shared_by === null ? [session.id] : [session.id, session.shared_by];
+  const ids = [session.id, ...sharersOf(session)];
   const claims = (await context.tx.scopes.heldBySessions(ids)).filter((claim) => claim.task_id === null);
   const own = claims.map(({ seq }) => seq);
   if (context.tx.waited || context.tx.waits.added) {
@@ -155,10 +156,17 @@ export async function wakeOwn(context: Context): Promise<void> {
   if (own.length > 0 && (await context.tx.scopes.unpark(own)) > 0) context.heads.spoil();
 }
 
-/** Refuses what a task is to touch, where others are in its way. Throws `scope_conflict`. */
-export async function refuseTaken(context: Context, row: TaskRow): Promise<void> {
-  const conflicts = await takenFrom(context, row);
+/**
+ * Refuses what a held task is to touch from now on, where others are in its way or its holder would hold too much. Throws
+ * `scope_conflict`, `limit_exceeded`.
+ */
+export async function refuseMore(context: Context, before: TaskRow, after: TaskRow): Promise<void> {
+  const conflicts = await takenFrom(context, after);
   if (conflicts.length > 0) throw scopeConflict(context, conflicts, null);
+  const [was, is] = [await declared(context, before), await declared(context, after)];
+  if (is.length <= was.length) return;
+  const holder = await context.tx.agents.byId(context.workspaceId, after.holder_agent ?? "");
+  await roomForAll(context, is.length - was.length, holder);
 }
 
 /**

@@ -23,7 +23,7 @@ import { contextChange, keepVersion } from "./context-versions.js";
 import { endReservation } from "./passed-over.js";
 import { heldByOther } from "./refusals.js";
 import { mayRequire } from "./required-verdict.js";
-import { changeHeld, declaredOf, refuseTaken, writeDeclared } from "./task-scopes.js";
+import { changeHeld, declaredOf, refuseMore, writeDeclared } from "./task-scopes.js";
 import { queuePlace, taskState } from "./task-state.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
@@ -144,7 +144,7 @@ export const update_task: Handler<Input<"update_task">> = async (context, input)
   const declares = input.scopes !== undefined || (change.project_id !== undefined && row.scopes !== null);
   if (declares) Object.assign(change, await declaredAfter(context, row, change, input.scopes));
   if (declares && state.held) await refuseFrozenChange(context, row, withChange(row, change));
-  if (declares && state.held) await refuseTaken(context, withChange(row, change));
+  if (declares && state.held) await refuseMore(context, row, withChange(row, change));
   await context.tx.tasks.update(row, change);
   const after = withChange(row, change);
   if (declares || input.not_before !== undefined || edges) await endReservation(context.tx, row);

@@ -50,7 +50,8 @@ export const heartbeat_task: Handler<Input<"heartbeat_task">> = async (context, 
   let after = await renew(context, row, leaseSeconds, input.progress !== undefined);
   const said = { ...stateChange(input), ...noteChange(input) };
   if (Object.keys(said).length > 0) after = await say(context, after, said);
-  return { body: { ...(await viewOf(context, after)), notices: await noticesOf(context) } };
+  const beat = { taskId: after.id, leaseId: after.lease_id ?? "" };
+  return { body: { ...(await viewOf(context, after)), notices: await noticesOf(context) }, beat };
 };
 
 function stateChange(input: { state?: string; detail?: string }): TaskChange {

@@ -7,7 +7,7 @@ import { agentOf } from "../named.js";
 import type { UnlandedRow } from "../port/unlanded-rows.js";
 import { iso } from "../tasks/task-view.js";
 import { changed, tell, unlandedOf } from "./unlanded.js";
-import { dropOffer, tellOffer } from "./unlanded-offers.js";
+import { dropOffer, tellAnswer, tellOffer } from "./unlanded-offers.js";
 import { hasEnded, unlandedView } from "./unlanded-view.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
@@ -48,7 +48,10 @@ export const transfer_unlanded: Handler<Input<"transfer_unlanded">> = async (con
     await dropOffer(context, row);
     await tellOffer(context, row, to.id);
   }
-  return changed(context, row, { offered_to: to.id });
+  // The answer goes to who asked, where that is its steward, or whoever acts for one that is no more.
+  const asks = row.agent_id === context.agent.id || row.agent_deleted === 1;
+  const session = asks && context.session ? { session_id: context.session.id } : {};
+  return changed(context, row, { offered_to: to.id, ...session });
 };
 
 export const accept_unlanded: Handler<Input<"accept_unlanded">> = async (context, input) => {
@@ -60,6 +63,10 @@ export const accept_unlanded: Handler<Input<"accept_unlanded">> = async (context
   const hops = row.hops + 1;
   await tell(context, "unlanded.transferred", row, { from_agent_id: row.agent_id, from: row.agent_name, hops });
   await dropOffer(context, row);
+  await tellAnswer(context, row, {
+    answer: "accepted",
+    message: `${agent.name} looks after ${row.branch} from now on.`,
+  });
   const session_id = context.session?.id ?? null;
   return changed(context, row, { agent_id: agent.id, session_id, hops, offered_to: null });
 };
@@ -73,6 +80,12 @@ export const decline_unlanded: Handler<Input<"decline_unlanded">> = async (conte
   const data = { to_agent_id: row.offered_to, ...(input.reason === undefined ? {} : { reason: input.reason }) };
   await tell(context, "unlanded.declined", row, data);
   await dropOffer(context, row);
+  // Its steward who takes it back waits for nobody.
+  if (row.offered_to === agent.id) {
+    const why = input.reason === undefined ? "" : `: ${input.reason}`;
+    const message = `${agent.name} declined to look after ${row.branch}${why}. It is yours still.`;
+    await tellAnswer(context, row, { answer: "declined", message, reason: input.reason ?? null });
+  }
   return changed(context, row, { offered_to: null });
 };
 

@@ -1,6 +1,7 @@
 import { isLive } from "../agents/session-life.js";
 import type { Context } from "../context.js";
 import { newId } from "../ids.js";
+import type { AgentRow } from "../port/rows.js";
 import type { Tx } from "../port/store.js";
 import type { UnlandedRow } from "../port/unlanded-rows.js";
 import { iso } from "../tasks/task-view.js";
@@ -46,4 +47,44 @@ async function tell(tx: Tx, row: UnlandedRow, sessionId: string): Promise<void> 
 export async function dropOffer({ tx }: Pick<Context, "tx">, { id, offered_to }: UnlandedRow): Promise<void> {
   if (offered_to === null) return;
   await tx.notes.dropNotices(await sessionsOf(tx, offered_to), TYPE, { field: "unlanded_id", id });
+}
+
+/**
+ * Who waits for an answer hears of it: the session that asked, or where that has ended what its agent has open; a coordinator
+ * that asked for a steward who is there sees it in the log.
+ */
+export async function tellAnswer(
+  context: Context,
+  row: UnlandedRow,
+  { answer, message, reason = null }: { answer: "accepted" | "declined"; message: string; reason?: string | null },
+): Promise<void> {
+  const { tx, workspaceId, session: own } = context;
+  const asked = row.session_id === null ? undefined : await tx.sessions.byId(workspaceId, row.session_id);
+  const told = asked && isLive(asked, tx.nowMs) ? [asked.id] : await sessionsOf(tx, row.agent_id);
+  for (const session_id of told.filter((id) => id !== own?.id))
+    await tx.notes.addNotice({
+      id: newId(tx.nowMs),
+      session_id,
+      type: "unlanded.answered",
+      task_id: null,
+      at: tx.nowMs,
+      message,
+      data: JSON.stringify({ unlanded_id: row.id, branch: row.branch, agent_id: row.offered_to, answer, reason }),
+    });
+}
+
+/** Who is no more answers nothing: what was offered to it stays with its steward, who is told. */
+export async function endOffersTo(context: Context, agent: Pick<AgentRow, "id" | "name">): Promise<void> {
+  const filter = { offeredTo: agent.id, ended: false, nowMs: context.nowMs };
+  let after: [number] | null = null;
+  for (;;) {
+    const rows: UnlandedRow[] = await context.tx.unlanded.list(context.workspaceId, filter, { limit: TOLD_MAX, after });
+    for (const row of rows) {
+      after = [row.seq];
+      const message = `${agent.name}, who was asked to look after ${row.branch}, was deleted: it is yours still.`;
+      await tellAnswer(context, row, { answer: "declined", message, reason: "the agent was deleted" });
+      await context.tx.unlanded.change(row.seq, { offered_to: null });
+    }
+    if (rows.length < TOLD_MAX) return;
+  }
 }

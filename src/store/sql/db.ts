@@ -30,7 +30,7 @@ export interface Dialect {
   /** A query after which a column's own numbers go on behind its highest, where an explicit one doesn't do that. */
   goOnBehindLast?(table: string, column: string): string;
   /** Waits for a lock by a text and a number, which is held until the transaction ends; where nodes write at once. */
-  lock?: (kind: number) => string;
+  lock?: (kind: number, text?: string) => string;
   /** Names the index to use, where the planner left to itself walks too much. */
   indexedBy(index: string): string;
 }

@@ -38,7 +38,13 @@ export function leaseVerbs(db: Db): LeaseVerbs {
         const sql = "UPDATE tasks SET fence = fence + ? WHERE seq > ? AND seq <= ?";
         lifted += await db.run(sql, by, from, from + LIFTED_AT_ONCE);
       }
-      await db.run("UPDATE scope_fences SET fence = fence + ?", by);
+      // Those, too, that have no grant yet: their first may be of the time that is lost.
+      await db.run(
+        `INSERT INTO scope_fences (namespace, fence)
+         SELECT id, CAST(? AS bigint) FROM (SELECT id FROM projects UNION SELECT id FROM workspaces) AS namespaces WHERE true
+         ON CONFLICT (namespace) DO UPDATE SET fence = scope_fences.fence + excluded.fence`,
+        by,
+      );
       // What a server does for all, it does under a lease and a fence, too.
       await db.run("UPDATE duties SET fence = fence + ?, until_ms = 0", by);
       db.kept.clear();

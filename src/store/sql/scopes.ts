@@ -26,6 +26,11 @@ export function scopeVerbs(db: Db): ScopeVerbs {
     if (db.locks) await db.all(`SELECT c.seq FROM scope_claims c WHERE ${where} ORDER BY c.seq FOR UPDATE`, ...params);
     return all(where, ...params);
   };
+  const aloneAll = (tasks: string, ...params: SqlValue[]) => {
+    const { lock } = db.dialect;
+    const workspaces = `SELECT DISTINCT workspace_id FROM (${tasks}) AS t WHERE scoped = 1 ORDER BY 1`;
+    return lock && done(db.all(`${lock(NAMES_LOCK, "workspace_id")} FROM (${workspaces}) AS w`, ...params));
+  };
   const near = (namespace: string, names: readonly Near[]) => {
     const { sql, params } = nearAny(db.dialect, UNENDED, namespace, names);
     return all(`c.seq IN (${sql})`, ...params);
@@ -37,6 +42,9 @@ export function scopeVerbs(db: Db): ScopeVerbs {
       alone.add(workspaceId);
       return done(db.get(lock(NAMES_LOCK), workspaceId));
     },
+    aloneFor: (taskIds) => aloneAll(`SELECT * FROM tasks WHERE id IN (${textsOf})`, JSON.stringify(taskIds)),
+    aloneForDue: (nowMs, limit) =>
+      aloneAll("SELECT * FROM tasks WHERE wakes_at <= ? ORDER BY wakes_at, seq LIMIT ?", nowMs, limit),
     ...settling(db),
     near: (namespace, name) => near(namespace, [name]),
     nearAny: near,

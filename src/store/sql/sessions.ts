@@ -2,6 +2,7 @@ import type { SessionRow } from "../../core/port/rows.js";
 import type { SessionChange, SessionFilter, SessionVerbs } from "../../core/port/session-verbs.js";
 import type { SqlValue } from "../driver.js";
 import { after, assignments, type Db, done, insertInto, valuesOf } from "./db.js";
+import { sharedBy } from "./sharing.js";
 
 const COLUMNS = [
   "id",
@@ -41,7 +42,7 @@ const CHANGED = new Set<keyof SessionChange>([
 ]);
 const INSERT = insertInto("sessions", COLUMNS);
 const SELECT = `SELECT s.*, a.name AS agent_name,
-  (SELECT p.id FROM sessions p WHERE p.id = s.parent_session_id AND p.share_with_children = 1) AS shared_by
+  ${sharedBy("s")} AS shared_by
   FROM sessions s JOIN agents a ON a.id = s.agent_id`;
 // What a session's state reads at an instant, whether or not anybody has noticed its silence (R1).
 const DEAD = "s.expires_at IS NOT NULL AND s.expires_at <= ?";

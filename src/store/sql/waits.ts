@@ -3,6 +3,7 @@ import type { StoredWait, WaitRow, WaitVerbs } from "../../core/port/wait-rows.j
 import type { SqlValue } from "../driver.js";
 import { after, type Db, done } from "./db.js";
 import { nearAny, nearOne } from "./near.js";
+import { sharedBy } from "./sharing.js";
 import { yields } from "./yields.js";
 
 const COLUMNS = [
@@ -28,7 +29,7 @@ const COLUMNS = [
 // A ticket for a task lives while its lease does; without a session it keeps names free for a task that nobody holds.
 const TASK_UNTIL = "CASE WHEN t.status = 'claimed' AND t.lease_id = w.task_lease THEN t.lease_until ELSE 0 END";
 const WAIT = `SELECT w.*, a.name AS agent_name, s.implicit, s.client, s.branch,
-  (SELECT p.id FROM sessions p WHERE p.id = s.parent_session_id AND p.share_with_children = 1) AS shared_by,
+  ${sharedBy("s")} AS shared_by,
   CASE WHEN w.session_id IS NULL THEN
       CASE WHEN t.status = 'open' AND (t.queue = ${QUEUE.ready} OR t.parked_by IS NOT NULL) THEN NULL ELSE 0 END
     WHEN s.state <> 'open' THEN 0

@@ -42,7 +42,7 @@ export function yields(db: Db): Pick<WaitVerbs, Yields> {
       done(
         db.run("UPDATE yields SET answer = ?, answer_reason = ?, answered_at = ? WHERE id = ?", answer, reason, at, id),
       ),
-    yields(workspaceId, { projectId, holderSession, open }, nowMs, page) {
+    yields(workspaceId, { projectId, holderSession, claimId, open }, nowMs, page) {
       const where: string[] = [];
       const params: SqlValue[] = [];
       const narrow = (condition: string, ...values: readonly (SqlValue | undefined)[]) => {
@@ -56,6 +56,7 @@ export function yields(db: Db): Pick<WaitVerbs, Yields> {
       narrow("y.workspace_id = ? AND y.seq > ?", workspaceId, page.after?.[0] ?? 0);
       narrow("y.project_id = ?", projectId);
       narrow("y.holder_session = ?", holderSession);
+      narrow("y.claim_id = ?", claimId);
       return db.all<YieldRow>(
         `SELECT y.* FROM ${open ? ofHeld(db.dialect) : "yields y"} WHERE ${where.join(" AND ")} ORDER BY y.seq LIMIT ?`,
         ...params,
