@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { CommandLine } from "./support/dibs-command.js";
 import { ScratchFolder } from "./support/scratch-folder.js";
+import { StoreFile } from "./support/store-file.js";
 
 /** `dibs land`: git says whether a branch has landed (R42); every repository here is a real one, made by its test. Field report here: C20. */
 
@@ -257,6 +258,31 @@ describe("pruning", () => {
     const ben = new CommandLine(here.cwd, { ...here.env, DIBS_AGENT: "ben" });
     const refused = await ben.run(["scope", "claim", "a.txt", "--intent", "x"]);
     expect(refused).toMatchObject({ exit: 4, stderr: expect.stringMatching(told) });
+  });
+
+  test("where one can't be told, the others are all the same, and the exit status is the first refusal's", async () => {
+    for (const [name, file] of [
+      ["feat/x", "a.txt"],
+      ["feat/y", "b.txt"],
+    ] as const) {
+      branch(name, { [file]: "new\n" });
+      await declare(name);
+      git("merge", "-q", "--squash", name);
+      git("commit", "-q", "-m", "squashed");
+    }
+    const file = new StoreFile(folder.file("dibs.db"));
+    file.exec(
+      "CREATE TRIGGER broken BEFORE UPDATE ON unlanded WHEN old.branch = 'feat/x' BEGIN SELECT RAISE(ABORT, 'no'); END",
+    );
+    const { stdout, exit } = await here.run(["land", "--prune"]);
+    expect(exit).toBe(1);
+    expect(stdout).toMatch(/^feat\/x +landed, not told +\S/m);
+    expect(stdout).toMatch(/^feat\/y +landed, told /m);
+    const again = await here.run(["land", "--json"]);
+    expect(again.exit).toBe(1);
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      branches: [{ branch: "feat/x", ended: false, error: { code: "internal" } }],
+    });
   });
 
   test("people see a table, and what became of each", async () => {

@@ -64,3 +64,39 @@ test("to get into a line costs a database the same number of statements behind f
     await drop();
   }
 });
+
+test("names are looked up all at once, not one by one: for claims, in lists of places, and when a branch has landed", async () => {
+  const { url, drop } = await freshDatabase(inject("postgres"));
+  const store = await open({ store: url, time: new FakeTime() });
+  const { key = "" } = await store.ensureAdmin();
+  const sent = vi.spyOn(pg.Client.prototype, "query");
+  const asked = async (name: OperationName, input: object, sessionId?: string) => {
+    sent.mockClear();
+    const { body } = await store.call(operations[name], input as never, { ...byKey(key), sessionId });
+    return { statements: sent.mock.calls.length, body: body as unknown as { readonly id: string } };
+  };
+  const names = (count: number, of: string) => Array.from({ length: count }, (_, at) => `path:${of}/${at}`);
+  try {
+    const { body } = await asked("open_session", { ttl_seconds: 3600 });
+    const landed: string[] = [];
+    for (const count of [2, 100])
+      landed.push((await asked("declare_unlanded", { branch: `b${count}`, scopes: names(count, "far") })).body.id);
+    const claim = async (count: number, of: string) =>
+      (await asked("claim_scopes", { scopes: names(count, of), intent: "work" }, body.id)).statements;
+    await claim(2, "first");
+    // With one that is unlanded elsewhere it was one statement a name.
+    expect(await claim(2, "few")).toBe(await claim(100, "many"));
+    const land = async (id: string) => (await asked("land_unlanded", { unlanded_id: id })).statements;
+    const [few = "", many = ""] = landed;
+    expect(await land(many)).toBe(await land(few));
+    const places = async () => (await asked("list_scope_capacities", { limit: 1000 })).statements;
+    await asked("set_scope_capacity", { scope: "slot:gpu", capacity: 2 });
+    const one = await places();
+    for (let at = 0; at < 20; at += 1) await asked("set_scope_capacity", { scope: `slot:${at}`, capacity: 2 });
+    expect(await places()).toBe(one);
+  } finally {
+    sent.mockRestore();
+    await store.close();
+    await drop();
+  }
+});

@@ -48,6 +48,7 @@ const WORDS: Readonly<Record<string, readonly [verb: string, tone: Tone]>> = {
   "unlanded.transferred": ["took over", "far"],
   "unlanded.landed": ["saw landed", "calm"],
   "unlanded.pruned": ["pruned", "faint"],
+  "unlanded.expired": ["nobody landed", "late"],
   "scope.queued": ["waits for", "late"],
   "scope.offered": ["may have", "calm"],
   "scope.offer_withdrawn": ["is offered no more", "late"],

@@ -85,12 +85,19 @@ async function ask(
 
 /** Whether the call is about what a session holds, so that it must come from one. */
 function concernsHolder({ name, effect, errors }: Operation): boolean {
-  // What is in the way of a session isn't what is in the way of another.
-  if (name === "check_scope") return true;
+  if (OF_HOLDERS.has(name)) return true;
   return effect === "write" && HOLDERS_REFUSALS.some((code) => errors.includes(code));
 }
 
-const HOLDERS_REFUSALS = ["lease_lost", "task_claimed", "invalid_scope"] as const;
+const HOLDERS_REFUSALS = ["lease_lost", "task_claimed"] as const;
+/** What is in the way of a session isn't what is in the way of another, and what it has changed is its own. */
+const OF_HOLDERS: ReadonlySet<string> = new Set([
+  "check_scope",
+  "claim_scopes",
+  "heartbeat_scopes",
+  "release_scopes",
+  "declare_unlanded",
+] satisfies (keyof typeof operations)[]);
 
 /** A holder's write names the grant it means (R3): the one its session has now, if none was given. */
 async function withLease(dibs: Dibs, operation: Operation, input: Readonly<Record<string, unknown>>) {

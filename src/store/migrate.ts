@@ -16,6 +16,7 @@ import { handoffs } from "./migrations/sqlite/013-handoffs.js";
 import { scopeCapacities } from "./migrations/sqlite/014-scope-capacities.js";
 import { holds } from "./migrations/sqlite/015-holds.js";
 import { unlanded } from "./migrations/sqlite/016-unlanded.js";
+import { whatIsOver } from "./migrations/sqlite/017-what-is-over.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
 import { BusyRetry } from "./sqlite-faults.js";
 
@@ -37,6 +38,7 @@ const MIGRATIONS: readonly string[] = [
   scopeCapacities,
   holds,
   unlanded,
+  whatIsOver,
 ];
 
 /**

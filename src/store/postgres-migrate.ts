@@ -14,6 +14,7 @@ import { handoffs } from "./migrations/postgres/011-handoffs.js";
 import { scopeCapacities } from "./migrations/postgres/012-scope-capacities.js";
 import { holds } from "./migrations/postgres/013-holds.js";
 import { unlanded } from "./migrations/postgres/014-unlanded.js";
+import { whatIsOver } from "./migrations/postgres/015-what-is-over.js";
 import { translatePostgresFault } from "./postgres-faults.js";
 import { PostgresPool } from "./postgres-pool.js";
 import { type Migrated, type SchemaState, schemaTooNew, schemaTooOld } from "./schema.js";
@@ -52,6 +53,8 @@ export const MIGRATIONS: readonly PostgresMigration[] = [
   { sql: holds, worksFor: 13 },
   // Code that knows no unlanded work tells nobody of it.
   { sql: unlanded, worksFor: 13 },
+  // Code that knows none of it leaves ended work in the index of names, which is slower for others and nothing else.
+  { sql: whatIsOver, worksFor: 13 },
 ];
 
 /** Any number: whoever migrates holds it, so that nodes that start together migrate once. */

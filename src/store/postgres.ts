@@ -34,7 +34,7 @@ const BEGIN = `SELECT w.wall_ms, c.offset_ms, greatest(c.last_ms, (SELECT at FRO
   (SELECT min(next_at) FROM recurrences WHERE next_at IS NOT NULL) AS tick_at,
   (SELECT min(lease_until) FROM scope_claims WHERE ended_at IS NULL AND lease_until IS NOT NULL) AS scope_ends_at,
   (SELECT min(expires_at) FROM holds WHERE ended_at IS NULL) AS hold_ends_at,
-  EXISTS (SELECT 1 FROM unlanded WHERE ended_at IS NULL) AS unlanded,
+  (SELECT min(expires_at) FROM unlanded WHERE ended_at IS NULL) AS unlanded_ends_at,
   (SELECT min(offered_until) FROM waits WHERE ended_at IS NULL AND offered_until IS NOT NULL) AS offer_ends_at,
   (SELECT min(expires_at) FROM handoffs WHERE state = 'offered') AS handoff_ends_at,
   EXISTS (SELECT 1 FROM tasks WHERE parked_by IS NOT NULL) AS parked,
@@ -62,7 +62,8 @@ interface Begun {
   readonly scope_ends_at: number | null;
   /** When the first of the holds ends that nobody has recorded the end of. */
   readonly hold_ends_at: number | null;
-  readonly unlanded: boolean;
+  /** The same of unlanded work. */
+  readonly unlanded_ends_at: number | null;
   readonly offer_ends_at: number | null;
   readonly handoff_ends_at: number | null;
   readonly parked: boolean;
@@ -77,6 +78,7 @@ const dueAt = (begun: Begun) => [
   begun.offer_ends_at,
   begun.handoff_ends_at,
   begun.hold_ends_at,
+  begun.unlanded_ends_at,
 ];
 
 /** Opens (and where needed migrates) the Postgres store: any number of nodes share one database, none special (R57). */
@@ -172,7 +174,7 @@ class PostgresStore implements Store {
       shared: true,
       // Who may place one reads it again.
       frozen: begun.hold_ends_at !== null || wants.changesIdentities === true,
-      unlandedKnown: begun.unlanded,
+      unlandedKnown: begun.unlanded_ends_at !== null,
       mayBeDue: dueAt(begun).some((at) => at !== null && at <= nowMs),
       get parked() {
         return parked;

@@ -23,7 +23,8 @@ const IS_DUE = `SELECT 1 FROM tasks WHERE wakes_at IS NOT NULL AND wakes_at <= ?
   UNION ALL SELECT 1 FROM scope_claims WHERE ended_at IS NULL AND lease_until IS NOT NULL AND lease_until <= ?
   UNION ALL SELECT 1 FROM waits WHERE ended_at IS NULL AND offered_until IS NOT NULL AND offered_until <= ?
   UNION ALL SELECT 1 FROM handoffs WHERE state = 'offered' AND expires_at <= ?
-  UNION ALL SELECT 1 FROM holds WHERE ended_at IS NULL AND expires_at <= ? LIMIT 1`;
+  UNION ALL SELECT 1 FROM holds WHERE ended_at IS NULL AND expires_at <= ?
+  UNION ALL SELECT 1 FROM unlanded WHERE ended_at IS NULL AND expires_at <= ? LIMIT 1`;
 
 /** SQLite for the verbs: everything is done at once. Statements are prepared once and kept by their text; writes are counted. */
 export class SqliteDb implements Db {
@@ -87,6 +88,6 @@ export class SqliteDb implements Db {
   }
 
   isDue(nowMs: number): boolean {
-    return this.get(IS_DUE, ...Array<number>(7).fill(nowMs)) !== undefined;
+    return this.get(IS_DUE, ...Array<number>(8).fill(nowMs)) !== undefined;
   }
 }

@@ -67,6 +67,38 @@ describe("a workspace's own kinds of scopes (R29)", () => {
     expect(refusal.message).toMatch(says);
   });
 
+  test("keep their shape, and stay, while anything of them is frozen, waited for or on a branch that hasn't landed", async () => {
+    const kinds: Kinds = { ticket: {}, tick_t: {}, rack: {}, slot_: {} };
+    await set(kinds);
+    const { id: unlanded_id } = await fresh.ask("declare_unlanded", { branch: "feat/x", scopes: ["ticket:42"] }, ann);
+    const { id: hold_id } = await fresh.ask(
+      "place_hold",
+      { scope: "rack:a", reason: "moved", ttl_seconds: 600 },
+      fresh.root,
+    );
+    expect((await refused({ ...kinds, rack: { shared: true } })).message).toMatch(/^kinds: rack: can't be removed or/);
+    const { ticket: _gone, ...others } = kinds;
+    expect((await refused(others)).message).toMatch(/^kinds: ticket: can't/);
+    // Another kind's name that merely looks like it keeps nothing.
+    const { tick_t: _like, ...rest } = kinds;
+    await set(rest);
+    await fresh.ask("land_unlanded", { unlanded_id }, ben);
+    await fresh.ask("lift_hold", { hold_id }, fresh.root);
+    await set({ rack: { shared: true } });
+  });
+
+  test("that are gone are in no way of the end of what was declared with them", async () => {
+    await set({ ticket: {} });
+    const { id: unlanded_id } = await fresh.ask("declare_unlanded", { branch: "feat/x", scopes: ["ticket:42"] }, ann);
+    await claim(ann, "ticket:42");
+    // As a store may have it from before this was refused.
+    await fresh.kept.exec("UPDATE workspaces SET settings = replace(settings, 'ticket', 'titket')");
+    await fresh.restart();
+    expect(await fresh.ask("land_unlanded", { unlanded_id }, ben)).toMatchObject({ ended_how: "landed" });
+    const { notices } = await fresh.ask("heartbeat_session", { session_id: ann.sessionId }, ann);
+    expect(notices).toMatchObject([{ message: expect.stringContaining("You still hold ticket:42") }]);
+  });
+
   test("keep their shape, and stay, while anything of them is held, declared or has places", async () => {
     await set({ ticket: {} });
     const { claims } = await claim(ann, "ticket:7");

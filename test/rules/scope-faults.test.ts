@@ -53,6 +53,9 @@ describe("no two hold at once what overlaps (R16, R32)", () => {
     const { id } = await fresh.task({ content: "a", scopes: ["path:SRC"] });
     expect((await fresh.refusal("update_project", change, fresh.root)).code).toBe("invalid_input");
     await fresh.ask("cancel_task", { task_id: id }, fresh.root);
+    await fresh.ask("set_scope_capacity", { scope: "slot:GPU", capacity: 2 }, fresh.root);
+    expect((await fresh.refusal("update_project", change, fresh.root)).code).toBe("invalid_input");
+    await fresh.ask("set_scope_capacity", { scope: "slot:GPU", capacity: 1 }, fresh.root);
     await fresh.ask("update_project", change, fresh.root);
   });
 });

@@ -239,6 +239,32 @@ describe("the end of unlanded work", () => {
     expect(branches(await list())).toEqual(["feat/b"]);
   });
 
+  test("is recorded once, by the clock too; what has ended is found by its names no more", async () => {
+    for (const branch of ["landed", "pruned", "expired"]) await declare(ann, branch, ["path:src", "port:3000"]);
+    const [{ id } = { id: "" }] = await list({ branch: "landed" });
+    await fresh.ask("land_unlanded", { unlanded_id: id }, ben);
+    await fresh.ask("prune_unlanded", { branches: ["expired"] }, ben);
+    const kept = () => fresh.kept.rows("SELECT * FROM unlanded_scopes");
+    expect(await kept()).toHaveLength(2);
+    const { id: expired } = (await list())[0] as { id: string };
+    await fresh.ask("transfer_unlanded", { unlanded_id: expired, to_agent_id: cat.id }, ann);
+    const endsAt = fresh.time.iso(14 * DAY_MS);
+    fresh.time.pass(14 * DAY_MS + 1000);
+    await fresh.sweep();
+    await fresh.sweep();
+    expect(await kept()).toEqual([]);
+    const told = await fresh.ask("list_events", { types: ["unlanded.expired"] }, fresh.root);
+    expect(told).toMatchObject([{ data: { unlanded_id: expired, branch: "expired", expired_at: endsAt } }]);
+    expect(told).toHaveLength(1);
+    [ben, cat] = [await fresh.session(ben), await fresh.session(cat)];
+    expect(await list({ ended: true, branch: "expired" })).toMatchObject([
+      { ended_how: "expired", ended_at: endsAt, transfer_to_agent_id: null },
+    ]);
+    expect((await fresh.refusal("accept_unlanded", { unlanded_id: expired }, cat)).code).toBe("unlanded_ended");
+    // Looked up no more at all.
+    expect(await fresh.kept.rows("SELECT 1 FROM unlanded WHERE ended_at IS NULL")).toEqual([]);
+  });
+
   test("leaves another workspace's alone, and doesn't tell of it (R47)", async () => {
     const { id } = await declare(ann, "feat/x", ["port:3000"]);
     const { key } = await fresh.store.createWorkspace("elsewhere");

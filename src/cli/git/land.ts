@@ -1,9 +1,11 @@
 import type { Dibs } from "../../client/dibs.js";
 import { readConfig } from "../../config.js";
-import { EXIT } from "../../contract/errors.js";
+import { type DibsError, EXIT, isDibsError } from "../../contract/errors.js";
 import type { Unlanded } from "../../contract/unlanded.js";
 import { connect } from "../connect.js";
+import { failureOf } from "../failure.js";
 import type { Output } from "../output.js";
+import { shown } from "../shown/shown-text.js";
 import { type Column, tableLines } from "../shown/table.js";
 import { GitAnswers, GitSays } from "./git-answers.js";
 import { type Base, baseOf, type Landing, landingOf } from "./landed.js";
@@ -23,19 +25,28 @@ interface Judged extends Landing {
   readonly unlanded_id: string | null;
   /** Dibs was told. */
   readonly ended: boolean;
+  /** Why it could not be told. */
+  readonly error?: object;
 }
 
 const COLUMNS: readonly Column[] = [
   { title: "BRANCH", text: (row) => String(row.branch) },
   {
     title: "STATE",
-    text: (row) => (row.landed ? (row.ended ? "landed, told" : "landed") : "kept"),
-    paint: (text, row, { paint }) => (row.landed ? paint.green(text) : paint.dim(text)),
+    text: (row) => (row.landed ? (row.ended ? "landed, told" : row.error ? "landed, not told" : "landed") : "kept"),
+    paint: (text, row, { paint }) => (row.error ? paint.red : row.landed ? paint.green : paint.dim)(text),
   },
-  { title: "WHY", text: (row) => String(row.reason), flexible: true },
+  {
+    title: "WHY",
+    text: ({ reason, error }) => String(error ? (error as { detail?: string }).detail : reason),
+    flexible: true,
+  },
 ];
 
-/** Asks git which branches have landed, and tells Dibs of those. What can't be told is kept, and said why. */
+/**
+ * Asks git which branches have landed, and tells Dibs of those. What can't be told is kept, and said why. Where Dibs refuses
+ * one, the others are told all the same; the exit status is that of the first refusal.
+ */
 export async function land(plan: LandPlan, output: Output): Promise<number> {
   const connection = await connect(readConfig());
   try {
@@ -46,18 +57,48 @@ export async function land(plan: LandPlan, output: Output): Promise<number> {
     const repository = new GitAnswers(process.cwd());
     const { base, unclear } = await ready(repository, plan);
     const judged: Judged[] = [];
+    const telling = new Telling();
     for (const branch of names) {
       const landing = base ? await landingOf(repository, branch, base) : kept(unclear);
       const work = declared.find((each) => each.branch === branch);
-      const ended = landing.landed && work !== undefined && !plan.dryRun;
-      if (ended) await dibs.landUnlanded({ unlanded_id: work.id, ...shownBy(landing) });
-      judged.push({ branch, ...landing, unlanded_id: work?.id ?? null, ended });
+      const known = { branch, ...landing, unlanded_id: work?.id ?? null };
+      if (!landing.landed || !work || plan.dryRun) judged.push({ ...known, ended: false });
+      else judged.push({ ...known, ...(await telling.of({ unlanded_id: work.id, ...shownBy(landing) }, dibs)) });
     }
-    const pruned = plan.prune ? await prune(dibs, repository, { project, dryRun: plan.dryRun }, declared) : undefined;
-    say(output, base, judged, pruned);
-    return EXIT.ok;
+    const asked = { project, dryRun: plan.dryRun };
+    const pruned = plan.prune ? await telling.try(() => prune(dibs, repository, asked, declared)) : undefined;
+    say(output, { base, judged, pruned });
+    return telling.refused?.exit ?? EXIT.ok;
   } finally {
     await connection.close();
+  }
+}
+
+/** Whoever can't be reached, or doesn't know the caller, needn't be asked again. */
+const FOR_ALL: readonly number[] = [EXIT.auth, EXIT.unreachable, EXIT.timedOut];
+
+/** What Dibs is told, and what it said to that. */
+class Telling {
+  /** The first refusal. */
+  refused: DibsError | undefined;
+  #over: DibsError | undefined;
+
+  /** What came of it; of a refusal that the others would get as well, they get it at once. */
+  async try<T>(what: () => Promise<T>): Promise<T | DibsError> {
+    if (this.#over) return this.#over;
+    try {
+      return await what();
+    } catch (thrown) {
+      if (!isDibsError(thrown)) throw thrown;
+      this.refused ??= thrown;
+      if (FOR_ALL.includes(thrown.exit)) this.#over = thrown;
+      return thrown;
+    }
+  }
+
+  async of(landed: Parameters<Dibs["landUnlanded"]>[0], dibs: Dibs): Promise<Pick<Judged, "ended" | "error">> {
+    const told = await this.try(() => dibs.landUnlanded(landed));
+    return isDibsError(told) ? { ended: false, error: told.toProblem() } : { ended: true };
   }
 }
 
@@ -122,16 +163,23 @@ async function prune(
   return (await dibs.pruneUnlanded({ branches, project_id: project })).pruned;
 }
 
-function say(
-  output: Output,
-  base: Base | undefined,
-  judged: readonly Judged[],
-  pruned: readonly Unlanded[] | undefined,
-) {
-  if (output.json) return output.value({ base: base?.name ?? null, branches: judged, ...(pruned ? { pruned } : {}) });
+interface Said {
+  readonly base: Base | undefined;
+  readonly judged: readonly Judged[];
+  readonly pruned: readonly Unlanded[] | DibsError | undefined;
+}
+
+function say(output: Output, { base, judged, pruned }: Said) {
+  if (output.json) {
+    const ended = isDibsError(pruned) ? { error: pruned.toProblem() } : pruned ? { pruned } : {};
+    return output.value({ base: base?.name ?? null, branches: judged, ...ended });
+  }
   const screen = output.screen();
   if (judged.length === 0) output.say("No unlanded work.");
   else output.data(tableLines(COLUMNS, judged as readonly object[] as never, screen));
-  if (pruned)
-    output.say(`Ended for branches that are no more: ${pruned.map(({ branch }) => branch).join(", ") || "none"}.`);
+  if (isDibsError(pruned)) output.failure(failureOf(pruned));
+  else if (pruned)
+    output.say(
+      `Ended for branches that are no more: ${pruned.map(({ branch }) => shown(branch)).join(", ") || "none"}.`,
+    );
 }

@@ -102,7 +102,7 @@ export const update_project: Handler<Input<"update_project">> = async (context, 
   const caseInsensitive = input.case_insensitive === undefined ? row.case_insensitive : Number(input.case_insensitive);
   if (caseInsensitive !== row.case_insensitive && (await context.tx.scopes.inUse(row.id))) {
     const why =
-      "can't be changed while scopes of the project are held, waited for, frozen or declared, by tasks that aren't closed or for unlanded work";
+      "can't be changed while scopes of the project are held, waited for, frozen, given places, or declared, by tasks that aren't closed or for unlanded work";
     throw invalidInput("case_insensitive", why);
   }
   const change = { key, name, case_insensitive: caseInsensitive };

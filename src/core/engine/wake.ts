@@ -7,6 +7,7 @@ import { QUEUE, type SessionRow, type TaskRow, withChange } from "../port/rows.j
 import type { Tx } from "../port/store.js";
 import { makeDue } from "../recurrences/ticks.js";
 import { iso } from "../tasks/task-view.js";
+import { expireUnlanded } from "../unlanded/unlanded-end.js";
 
 /** Tasks woken for each call of a transaction that writes, at 60 µs each: more than a call grants, so they get fewer. */
 export const WOKEN_PER_CALL = 4;
@@ -34,6 +35,7 @@ export async function wake(tx: Tx, limit: number): Promise<Woken> {
   }
   count += await makeDue(tx);
   count += await lapseHolds(tx, limit);
+  count += await expireUnlanded(tx, limit);
   const lapsed = await tx.scopes.due(tx.nowMs, limit + 1);
   await lapseScopes(tx, lapsed.slice(0, limit));
   count += Math.min(lapsed.length, limit);

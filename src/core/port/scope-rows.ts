@@ -123,7 +123,7 @@ export interface ScopeVerbs {
   settle(rows: readonly ScopeClaimRow[]): Awaitable<void>;
   /** These as they are now, locked until the transaction ends. */
   locked(seqs: readonly number[]): Awaitable<ScopeClaimRow[]>;
-  /** Whether names of the project are held, frozen or declared, by tasks that aren't closed or for branches that haven't landed. */
+  /** Whether names of the project are held, waited for, frozen, given places, or declared: by tasks that aren't closed or for unlanded work. */
   inUse(projectId: string): Awaitable<boolean>;
   /** Claims that nobody has recorded the end of and that may overlap, in order of their grants. */
   near(namespace: string, near: Near): Awaitable<ScopeClaimRow[]>;
@@ -152,7 +152,7 @@ export interface ScopeVerbs {
     projectId: string | null,
     page: Page,
   ): Awaitable<(CapacityRow & { readonly seq: number })[]>;
-  /** Those of the kinds of which names are held, declared by tasks, or given places. */
+  /** Those of the kinds of whose names the same is true, or that tasks declare which are closed. */
   kindsInUse(workspaceId: string, kinds: readonly string[]): Awaitable<string[]>;
   /** What is held now, in order of the grants. */
   list(workspaceId: string, filter: ScopeFilter, nowMs: number, page: Page): Awaitable<ScopeClaimRow[]>;

@@ -21,8 +21,10 @@ export interface StoredUnlanded {
   readonly declared_at: number;
   readonly expires_at: number;
   readonly ended_at: number | null;
-  readonly ended_how: "landed" | "pruned" | null;
+  readonly ended_how: UnlandedEnd | null;
 }
+
+export type UnlandedEnd = "landed" | "pruned" | "expired";
 
 export interface UnlandedRow extends StoredUnlanded {
   readonly agent_name: string;
@@ -60,10 +62,20 @@ export interface UnlandedVerbs {
   ofBranch(projectId: string, branch: string): Awaitable<UnlandedRow | undefined>;
   byId(workspaceId: string, id: string): Awaitable<UnlandedRow | undefined>;
   change(seq: number, change: UnlandedChange): Awaitable<void>;
+  /** It is over, offered to nobody, and found by its names no more. */
+  end(seq: number, at: number, how: UnlandedEnd): Awaitable<void>;
+  /** Those that the clock has ended and nobody recorded, to be changed; what another transaction has in hand is left to it. */
+  due(nowMs: number, limit: number): Awaitable<UnlandedRow[]>;
   /** It is about these from now on. */
   putScopes(seq: number, rows: readonly UnlandedScope[]): Awaitable<void>;
-  /** What lives at the time and has a scope that may overlap; that scope's key beside. */
-  near(namespace: string, near: Near, nowMs: number): Awaitable<(UnlandedRow & { readonly key: ScopeKey })[]>;
+  /** What lives at the time and has a scope that may overlap any of the names; that scope's key beside. */
+  nearAny(
+    namespace: string,
+    near: readonly Near[],
+    nowMs: number,
+  ): Awaitable<(UnlandedRow & { readonly key: ScopeKey })[]>;
+  /** What it is about, until it has ended. */
+  scopesOf(seq: number): Awaitable<UnlandedScope[]>;
   /** In the order they were first declared. */
   list(workspaceId: string, filter: UnlandedFilter, page: Page): Awaitable<UnlandedRow[]>;
   /** All that live in the project, to be changed. */

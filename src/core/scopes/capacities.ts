@@ -5,6 +5,7 @@ import { projectOf } from "../agents/projects.js";
 import type { Context, Handler } from "../context.js";
 import { cursorAfter, pageOf } from "../cursor.js";
 import { record } from "../events.js";
+import { grouped } from "../grouped.js";
 import { freeUp, withdrawOffer } from "../line/line.js";
 import { isOffered, namesOf } from "../line/line-order.js";
 import { asHolder, waitsNear } from "../line/line-tickets.js";
@@ -65,18 +66,29 @@ function view({ project_id, scope, capacity }: CapacityRow, holders: readonly Sc
 }
 
 /** Who holds that very name alone, as it is now. */
-async function holdersOf(context: Context, row: Pick<CapacityRow, "namespace" | "key">): Promise<ScopeClaimRow[]> {
-  const near = await context.tx.scopes.near(row.namespace, nearTo(row));
-  return near
-    .filter(({ key, mode }) => key === row.key && mode === "exclusive")
-    .filter((each) => isLive(each, context.nowMs));
+async function holdersOf(context: Context, row: Named): Promise<ScopeClaimRow[]> {
+  return (await holdersByName(context, [row])).get(nameOf(row)) ?? [];
+}
+
+type Named = Pick<CapacityRow, "namespace" | "key">;
+const nameOf = ({ namespace, key }: Named) => `${namespace} ${key}`;
+
+/** The same of many names, read for all of them together: a page has up to 1,000. */
+async function holdersByName({ tx, nowMs }: Context, rows: readonly Named[]): Promise<Map<string, ScopeClaimRow[]>> {
+  const near: ScopeClaimRow[] = [];
+  for (const [namespace, named] of grouped(rows, (row) => row.namespace))
+    near.push(...(await tx.scopes.nearAny(namespace, named.map(nearTo))));
+  return grouped(
+    near.filter((claim) => claim.mode === "exclusive" && isLive(claim, nowMs)),
+    nameOf,
+  );
 }
 
 export const list_scope_capacities: Handler<Input<"list_scope_capacities">> = async (context, input) => {
   const page = pageOf("capacities", input);
   const projectId = input.project_id === undefined ? null : (await projectOf(context, input.project_id)).id;
   const rows = await context.tx.scopes.listCapacities(context.workspaceId, projectId, page);
-  const body = [];
-  for (const row of rows) body.push(view(row, await holdersOf(context, row)));
+  const holders = await holdersByName(context, rows);
+  const body = rows.map((row) => view(row, holders.get(nameOf(row)) ?? []));
   return { body, ...cursorAfter("capacities", rows, page, (row) => [row.seq]) };
 };

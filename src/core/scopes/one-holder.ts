@@ -6,7 +6,10 @@ export interface InTheWay {
   readonly also: string[];
 }
 
-/** A claim that is in the way of several names is one holder, told once (C32); in the order in which they were met. */
+/**
+ * A claim that is in the way of several names is one holder, told once, in the order in which they were met: field reports
+ * had one foreign claim told as several (C32, test/rules/overlap-reports.test.ts).
+ */
 export function oneEach(conflicts: readonly Conflict[]): InTheWay[] {
   const byClaim = new Map<string, { conflict: Conflict; also: string[] }>();
   for (const conflict of conflicts) {

@@ -36,6 +36,11 @@ export class OverlapIndex<T> {
     for (const above of ancestorKeys(at)) if (above !== at) put(this.#under, place(namespace, above), entry);
   }
 
+  /** Whether any of them overlaps it. */
+  meets(keyed: Keyed): boolean {
+    return this.met(keyed).next().done !== true;
+  }
+
   /** In no order. */
   overlapping(keyed: Keyed): T[] {
     return [...this.met(keyed)];

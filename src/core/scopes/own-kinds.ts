@@ -47,6 +47,6 @@ export async function mayHaveKinds(context: Context, was: OwnKinds, is: OwnKinds
   const names = used.sort().join(", ");
   throw invalidInput(
     "kinds",
-    `${names}: can't be removed or changed while such scopes are held, or declared by tasks (by closed ones, too: they may be opened again)`,
+    `${names}: can't be removed or changed while such scopes are held, waited for, frozen, given places, or declared: for unlanded work, or by tasks (by closed ones, too: they may be opened again)`,
   );
 }

@@ -2,10 +2,11 @@ import { DibsError, isDibsError } from "../../contract/errors.js";
 import type { ScopeKey } from "../../contract/scope.js";
 import type { Unlanded } from "../../contract/unlanded.js";
 import type { Context } from "../context.js";
+import { grouped } from "../grouped.js";
 import type { TaskRow } from "../port/rows.js";
 import type { UnlandedRow } from "../port/unlanded-rows.js";
+import { OverlapIndex } from "../scopes/overlap-index.js";
 import { nearTo } from "../scopes/scope-names.js";
-import { overlap } from "../scopes/scope-overlap.js";
 import { declared } from "../tasks/task-scopes.js";
 import { unlandedView } from "./unlanded-view.js";
 
@@ -21,10 +22,12 @@ interface Name {
 export async function overlappingUnlanded(context: Context, names: readonly Name[]): Promise<UnlandedRow[]> {
   const { tx, nowMs } = context;
   if (names.length === 0 || !(tx.unlandedKnown || tx.unlanded.declared)) return [];
+  const index = new OverlapIndex(names, (name) => name);
   const found = new Map<number, UnlandedRow>();
-  for (const { namespace, key } of names) {
-    const near = await tx.unlanded.near(namespace, nearTo({ key }), nowMs);
-    for (const row of near) if (overlap(row.key, key)) found.set(row.seq, row);
+  for (const [namespace, named] of grouped(names, (name) => name.namespace)) {
+    const near = await tx.unlanded.nearAny(namespace, named.map(nearTo), nowMs);
+    for (const row of near)
+      if (!found.has(row.seq) && index.meets({ namespace, key: row.key })) found.set(row.seq, row);
   }
   return [...found.values()].sort((a, b) => a.seq - b.seq);
 }

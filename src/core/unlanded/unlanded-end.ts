@@ -3,15 +3,17 @@ import { invalidInput } from "../../contract/errors.js";
 import type { Operations } from "../../contract/operations.js";
 import { projectOf } from "../agents/projects.js";
 import type { Context, Handler } from "../context.js";
+import { grouped } from "../grouped.js";
 import { newId } from "../ids.js";
-import type { ProjectRow } from "../port/rows.js";
 import type { ScopeClaimRow } from "../port/scope-rows.js";
+import type { Tx } from "../port/store.js";
 import type { UnlandedRow } from "../port/unlanded-rows.js";
 import { requireReason } from "../required-reason.js";
+import { OverlapIndex } from "../scopes/overlap-index.js";
 import { isLive } from "../scopes/scope-conflicts.js";
-import { nearTo, wantedOf } from "../scopes/scope-names.js";
-import { overlap } from "../scopes/scope-overlap.js";
-import { changed, tell, unlandedOf } from "./unlanded.js";
+import { nearTo } from "../scopes/scope-names.js";
+import { iso } from "../tasks/task-view.js";
+import { ended, tell, unlandedOf } from "./unlanded.js";
 import { dropOffer } from "./unlanded-offers.js";
 import { hasEnded, unlandedView } from "./unlanded-view.js";
 
@@ -24,8 +26,7 @@ export const land_unlanded: Handler<Input<"land_unlanded">> = async (context, in
   const { how = null, commit = null } = input;
   await tell(context, "unlanded.landed", row, { scopes: JSON.parse(row.scopes), how, commit });
   await tellSteward(context, row);
-  await dropOffer(context, row);
-  return changed(context, row, { ended_at: context.nowMs, ended_how: "landed", offered_to: null });
+  return ended(context, row, "landed");
 };
 
 /** The session that declared it, unless it is the one that says so, and all that still hold some of it (R42). */
@@ -49,18 +50,18 @@ async function tellSteward(context: Context, row: UnlandedRow): Promise<void> {
   }
 }
 
-/** Claims of the steward's that overlap it. */
+/** Claims of the steward's that overlap it, by the names as they were declared: what they say may mean nothing by now. */
 async function stillHeld(context: Context, row: UnlandedRow): Promise<ScopeClaimRow[]> {
-  const project = (await context.project(row.project_id)) as ProjectRow;
-  const found = new Map<number, ScopeClaimRow>();
-  for (const { scope, namespace } of wantedOf(context, JSON.parse(row.scopes), project)) {
-    const near = await context.tx.scopes.near(namespace, nearTo(scope));
-    for (const claim of near) {
-      const theirs = claim.holder_agent === row.agent_id && isLive(claim, context.nowMs);
-      if (theirs && overlap(claim.key, scope.key)) found.set(claim.seq, claim);
-    }
+  const { tx, nowMs } = context;
+  const names = await tx.unlanded.scopesOf(row.seq);
+  const index = new OverlapIndex(names, (name) => name);
+  const found: ScopeClaimRow[] = [];
+  for (const [namespace, named] of grouped(names, (name) => name.namespace)) {
+    const near = await tx.scopes.nearAny(namespace, named.map(nearTo));
+    const theirs = near.filter((claim) => claim.holder_agent === row.agent_id && isLive(claim, nowMs));
+    found.push(...theirs.filter((claim) => index.meets(claim)));
   }
-  return [...found.values()];
+  return found.sort((a, b) => a.seq - b.seq);
 }
 
 /** Ends what is declared for branches that aren't named; a list that came out empty by mistake would end everything. */
@@ -78,9 +79,21 @@ export const prune_unlanded: Handler<Input<"prune_unlanded">> = async (context, 
     if (named.has(row.branch)) continue;
     const reason = input.reason === undefined ? {} : { reason: input.reason };
     await tell(context, "unlanded.pruned", row, reason);
-    await dropOffer(context, row);
-    const { body } = await changed(context, row, { ended_at: context.nowMs, ended_how: "pruned", offered_to: null });
-    pruned.push(body);
+    pruned.push((await ended(context, row, "pruned")).body);
   }
   return { body: { pruned } };
 };
+
+/** Records what the clock ended, once each (R12); how many. Nothing that a reader could see changes. */
+export async function expireUnlanded(tx: Tx, limit: number): Promise<number> {
+  const due = await tx.unlanded.due(tx.nowMs, limit);
+  for (const row of due) {
+    await dropOffer({ tx }, row);
+    await tx.unlanded.end(row.seq, row.expires_at, "expired");
+    const { workspace_id, project_id, id, branch } = row;
+    const data = JSON.stringify({ unlanded_id: id, branch, expired_at: iso(row.expires_at) });
+    const nobody = { agent_id: null, agent_name: null, session_id: null, task_id: null };
+    await tx.events.append({ workspace_id, project_id, type: "unlanded.expired", at: tx.nowMs, data, ...nobody });
+  }
+  return due.length;
+}

@@ -44,7 +44,7 @@ async function tell(tx: Tx, row: UnlandedRow, sessionId: string): Promise<void> 
 }
 
 /** Nobody is asked any more: what sessions were told of it is gone. */
-export async function dropOffer({ tx }: Context, { id, offered_to }: UnlandedRow): Promise<void> {
+export async function dropOffer({ tx }: Pick<Context, "tx">, { id, offered_to }: UnlandedRow): Promise<void> {
   if (offered_to === null) return;
   await tx.notes.dropNotices(await sessionsOf(tx, offered_to), TYPE, { field: "unlanded_id", id });
 }

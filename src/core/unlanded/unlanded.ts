@@ -7,7 +7,13 @@ import { cursorAfter, pageOf } from "../cursor.js";
 import { record } from "../events.js";
 import { newId } from "../ids.js";
 import { requireNamed } from "../named.js";
-import type { StoredUnlanded, UnlandedChange, UnlandedFilter, UnlandedRow } from "../port/unlanded-rows.js";
+import type {
+  StoredUnlanded,
+  UnlandedChange,
+  UnlandedEnd,
+  UnlandedFilter,
+  UnlandedRow,
+} from "../port/unlanded-rows.js";
 import { indexKey } from "../scopes/scope-keys.js";
 import { namespaceOf, scopeOf, type Wanted, wantedOf } from "../scopes/scope-names.js";
 import { overlappingUnlanded } from "./unlanded-beside.js";
@@ -42,6 +48,14 @@ export async function changed(context: Context, row: UnlandedRow, change: Unland
   // Whoever becomes its steward does so by a call of its own.
   const steward = after.agent_id === row.agent_id ? {} : { agent_name: context.agent.name, agent_deleted: 0 };
   return { body: unlandedView({ ...after, ...steward }, context.nowMs) };
+}
+
+/** The same of its end. Whoever was asked to look after it is asked no more. */
+export async function ended(context: Context, row: UnlandedRow, how: UnlandedEnd): Promise<Reply> {
+  await dropOffer(context, row);
+  await context.tx.unlanded.end(row.seq, context.nowMs, how);
+  const after = { ...row, ended_at: context.nowMs, ended_how: how, offered_to: null };
+  return { body: unlandedView(after, context.nowMs) };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { CapacityRow, ScopeVerbs } from "../../core/port/scope-rows.js";
-import { after, type Db } from "./db.js";
+import type { Db } from "./db.js";
 
-type Capacities = "capacities" | "setCapacity" | "listCapacities" | "kindsInUse";
+type Capacities = "capacities" | "setCapacity" | "listCapacities";
 
 /** The claims of a name with places that live beside these: what sleeps because of one of them has a place when any ends. */
 export const BESIDE = (claims: string) => `SELECT o.seq FROM scope_claims c
@@ -9,7 +9,7 @@ export const BESIDE = (claims: string) => `SELECT o.seq FROM scope_claims c
   JOIN scope_claims o ON o.namespace = c.namespace AND o.index_key = c.index_key AND o.key = c.key AND o.ended_at IS NULL
   WHERE ${claims}`;
 
-/** Flat scopes with more than one place, and the use of kinds. */
+/** Flat scopes with more than one place. */
 export function capacities(db: Db): Pick<ScopeVerbs, Capacities> {
   const { textsOf } = db.dialect;
   return {
@@ -43,21 +43,6 @@ export function capacities(db: Db): Pick<ScopeVerbs, Capacities> {
         // What its projects share is every project's.
         ...(projectId === null ? [] : [projectId, workspaceId]),
         page.limit,
-      ),
-    kindsInUse: (workspaceId, kinds) =>
-      after(
-        db.all<{ kind: string }>(
-          `SELECT kind FROM scope_claims WHERE workspace_id = ? AND ended_at IS NULL AND kind IN (${textsOf})
-           UNION SELECT d.kind FROM task_scopes d JOIN tasks t ON t.seq = d.task_seq
-             WHERE t.workspace_id = ? AND d.kind IN (${textsOf})
-           UNION SELECT kind FROM scope_capacities WHERE workspace_id = ? AND kind IN (${textsOf})
-           UNION SELECT k.text FROM waits w JOIN wait_scopes s ON s.wait_seq = w.seq, (${textsOf}) AS k
-             WHERE w.workspace_id = ? AND s.index_key LIKE k.text || ':%'`,
-          ...[1, 2, 3].flatMap(() => [workspaceId, JSON.stringify(kinds)]),
-          JSON.stringify(kinds),
-          workspaceId,
-        ),
-        (rows) => rows.map(({ kind }) => kind),
       ),
   };
 }

@@ -52,6 +52,8 @@ export function handoffVerbs(db: Db): HandoffVerbs {
       narrow("(h.to_agent = ? OR h.from_agent = ?)", filter.either, 2);
       narrow("h.project_id = ?", filter.projectId);
       narrow("h.task_id = ?", filter.taskId);
+      // Said of the table itself too: by what is computed of a row no index finds it, and most of all offers are over.
+      if (!filter.ended) where.push("h.state = 'offered'");
       const stands = filter.ended ? "" : `WHERE ${STANDS}`;
       return db.all<HandoffRow>(
         `SELECT * FROM (${SELECT} WHERE ${where.join(" AND ")}) AS o ${stands} ORDER BY o.seq LIMIT ?`,

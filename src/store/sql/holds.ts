@@ -2,7 +2,8 @@ import type { HoldRow, HoldVerbs } from "../../core/port/hold-rows.js";
 import { QUEUE } from "../../core/port/rows.js";
 import type { DeclaredRow } from "../../core/port/scope-rows.js";
 import { after, type Db, done, insertInto, valuesOf } from "./db.js";
-import { asleepFor, moveInQueue, type Sleeper } from "./parking.js";
+import { nearOne } from "./near.js";
+import { asleepFor, DECLARED_NAMES, moveInQueue, type Sleeper } from "./parking.js";
 import { inQueue } from "./read-tasks.js";
 
 const COLUMNS = [
@@ -53,15 +54,11 @@ export function holdVerbs(db: Db): HoldVerbs {
         `${HOLD} WHERE h.ended_at IS NULL AND h.expires_at <= ? ORDER BY h.expires_at, h.seq LIMIT ${limit}`,
         nowMs,
       ),
-    declaredNear: (namespace, { at, from, below }) =>
-      db.all<DeclaredRow>(
-        `SELECT q.* FROM task_scopes q JOIN tasks t ON t.seq = q.task_seq AND ${inQueue("t")}
-         WHERE q.namespace = ? AND (q.index_key IN (${db.dialect.textsOf}) OR (q.index_key >= ? AND q.index_key < ?))`,
-        namespace,
-        JSON.stringify(at),
-        from,
-        below,
-      ),
+    declaredNear(namespace, near) {
+      const { sql, params } = nearOne(db.dialect, DECLARED_NAMES, namespace, near);
+      const ready = `SELECT q.* FROM (${sql}) AS q JOIN tasks t ON t.seq = q.task_seq AND ${inQueue("t")}`;
+      return db.all<DeclaredRow>(ready, ...params);
+    },
     ...sleeping(db),
   };
 }

@@ -4,8 +4,11 @@ import type { QueueFilter } from "../../core/port/verbs.js";
 import type { SqlValue } from "../driver.js";
 import { BESIDE } from "./capacities.js";
 import type { Db } from "./db.js";
+import { nearOne } from "./near.js";
 
 const DECLARED = ["task_seq", "place", "namespace", "scope", "kind", "key", "index_key", "mode"] as const;
+/** Where what tasks declare is found by a name. */
+export const DECLARED_NAMES = { table: "task_scopes", columns: ["*"] } as const;
 
 /** A task that goes to sleep, or wakes. */
 export interface Sleeper {
@@ -27,7 +30,7 @@ type Parking = "declare" | "declaredNear" | "park" | "unpark" | "unparkBehind" |
 
 /** Tasks that declare scopes, and sleep while these aren't free. */
 export function parking(db: Db): Pick<ScopeVerbs, Parking> {
-  const { textsOf, numbersOf } = db.dialect;
+  const { numbersOf } = db.dialect;
   const wake = async (claims: string, ...values: SqlValue[]) => {
     const rows = await db.all<Sleeper>(
       `SELECT t.seq, t.id FROM tasks t WHERE t.parked_by IN (${claims}) AND t.status = 'open'
@@ -44,16 +47,14 @@ export function parking(db: Db): Pick<ScopeVerbs, Parking> {
       await db.run("DELETE FROM task_scopes WHERE task_seq = ?", taskSeq);
       for (const row of rows) await db.append("task_scopes", DECLARED, row);
     },
-    declaredNear: (namespace, { at, from, below }) =>
-      db.all<DeclaringRow>(
-        `SELECT q.*, t.priority FROM task_scopes q JOIN tasks t ON t.seq = q.task_seq AND t.queue = ${QUEUE.ready}
-         WHERE q.namespace = ? AND (q.index_key IN (${textsOf}) OR (q.index_key >= ? AND q.index_key < ?))
+    declaredNear(namespace, near) {
+      const { sql, params } = nearOne(db.dialect, DECLARED_NAMES, namespace, near);
+      return db.all<DeclaringRow>(
+        `SELECT q.*, t.priority FROM (${sql}) AS q JOIN tasks t ON t.seq = q.task_seq AND t.queue = ${QUEUE.ready}
          ORDER BY q.task_seq`,
-        namespace,
-        JSON.stringify(at),
-        from,
-        below,
-      ),
+        ...params,
+      );
+    },
     async park(taskSeqs, holderSeq, { nowMs, untilMs, patienceMs }) {
       // Behind whoever ends it: a task that was put to sleep because of an ended claim would be woken by nobody.
       const from = holderSeq > 0 ? "scope_claims" : "waits";
@@ -87,7 +88,8 @@ export function asleepFor(
   before: TaskRow | undefined,
 ): { readonly where: string; readonly params: readonly SqlValue[] } {
   const where = [
-    "t.workspace_id = ? AND t.parked_by IS NOT NULL AND t.queue = 2 AND t.status = 'open' AND t.assigned_to IN ('', ?)",
+    "t.workspace_id = ? AND t.parked_by IS NOT NULL",
+    `t.queue = ${QUEUE.sleeping} AND t.status = 'open' AND t.assigned_to IN ('', ?)`,
   ];
   const params: SqlValue[] = [workspaceId, agentId];
   const narrow = (condition: string, ...values: SqlValue[]) => {

@@ -1,43 +1,10 @@
 import { expect, test } from "vitest";
-import { openDriver, type SqlValue } from "../driver.js";
-import { migrate } from "../migrate.js";
-import { SqliteDb } from "../sqlite-db.js";
+import { planned } from "../../../test/support/planned.js";
 import { claimVerbs } from "./claims.js";
-import { type Db, KeptTasks } from "./db.js";
 import { dependencyVerbs } from "./dependencies.js";
 import { planVerbs } from "./plans.js";
 import { recurrenceVerbs } from "./recurrences.js";
 import { taskVerbs } from "./tasks.js";
-
-/** A database that, asked for rows, keeps SQLite's plan for them instead. */
-async function planned(ask: (db: Db) => unknown): Promise<string> {
-  const driver = openDriver(":memory:");
-  migrate(driver);
-  const plan: string[] = [];
-  const all = (sql: string, ...params: SqlValue[]) => {
-    const steps = driver.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...params) as { detail: string }[];
-    plan.push(...steps.map((step) => step.detail));
-    return [];
-  };
-  const unused = () => {
-    throw new Error("Only reads are planned.");
-  };
-  const get = (sql: string, ...params: SqlValue[]) => void all(sql, ...params);
-  const { dialect, locks } = new SqliteDb(driver);
-  await ask({
-    dialect,
-    locks,
-    all,
-    get,
-    run: unused,
-    insert: unused,
-    append: unused,
-    change: unused,
-    kept: new KeptTasks(),
-  });
-  driver.close();
-  return plan.join("\n");
-}
 
 const filter = { workspaceId: "w", projectId: null, agentId: "a", labels: [], plan: null };
 const page = { limit: 100, after: null };

@@ -1,21 +1,15 @@
-import type { ScopeKey } from "../../contract/scope.js";
 import type { Near, ScopeClaimRow, ScopeVerbs } from "../../core/port/scope-rows.js";
-import { indexKey } from "../../core/scopes/scope-keys.js";
 import type { SqlValue } from "../driver.js";
 import { capacities } from "./capacities.js";
-import { after, type Db, done } from "./db.js";
-import { nearAny, nearAnyOf } from "./near.js";
+import { type Db, done } from "./db.js";
+import { HELD, LIVE } from "./held-scopes.js";
+import { namesInUse } from "./names-in-use.js";
+import { nearAny, nearOne } from "./near.js";
 import { parking } from "./parking.js";
+import { history } from "./scope-history.js";
 
-const HELD = `SELECT c.*, a.name AS agent_name, s.implicit, s.client, s.branch, s.expires_at AS session_expires_at,
-  CASE WHEN c.task_id IS NULL THEN c.lease_until WHEN t.status = 'claimed' AND t.lease_id = c.task_lease THEN t.lease_until
-    ELSE 0 END AS until
-  FROM scope_claims c JOIN sessions s ON s.id = c.holder_session JOIN agents a ON a.id = c.holder_agent
-  LEFT JOIN tasks t ON t.id = c.task_id`;
-/** Of a claim, its session and its task. Each `?` is the time, three times. */
-export const LIVE = `c.ended_at IS NULL AND s.state = 'open' AND (s.expires_at IS NULL OR s.expires_at > ?)
-  AND (c.lease_until > ? OR (c.task_id IS NOT NULL AND t.status = 'claimed' AND t.lease_id = c.task_lease
-    AND t.lease_until > ?))`;
+/** Claims whose end nobody recorded. */
+const UNENDED = { table: "scope_claims", columns: ["seq"], also: "q.ended_at IS NULL" } as const;
 
 /** Kind of the advisory lock on the names of a workspace; 1 to 3 are the events' and the dependencies'. */
 const NAMES_LOCK = 4;
@@ -37,8 +31,10 @@ export function scopeVerbs(db: Db): ScopeVerbs {
     const workspaces = `SELECT DISTINCT workspace_id FROM (${tasks}) AS t WHERE scoped = 1 ORDER BY 1`;
     return lock && done(db.all(`${lock(NAMES_LOCK, "workspace_id")} FROM (${workspaces}) AS w`, ...params));
   };
-  const one = (namespace: string, near: Near) => all(nearOf(db), ...nearParams(namespace, near));
-  const any = `c.seq IN (${nearAnyOf(db.dialect, "seq", "scope_claims", "AND q.ended_at IS NULL")})`;
+  const near = (namespace: string, names: readonly Near[]) => {
+    const { sql, params } = nearAny(db.dialect, UNENDED, namespace, names);
+    return all(`c.seq IN (${sql})`, ...params);
+  };
   return {
     alone(workspaceId) {
       const { lock } = db.dialect;
@@ -50,9 +46,8 @@ export function scopeVerbs(db: Db): ScopeVerbs {
     aloneForDue: (nowMs, limit) =>
       aloneAll("SELECT * FROM tasks WHERE wakes_at <= ? ORDER BY wakes_at, seq LIMIT ?", nowMs, limit),
     ...settling(db),
-    near: one,
-    nearAny: (namespace, near) =>
-      near.length === 1 ? one(namespace, near[0] as Near) : all(any, ...nearAny(namespace, near)),
+    near: (namespace, name) => near(namespace, [name]),
+    nearAny: near,
     ...history(db),
     bySeqs: (seqs) => all(`c.seq IN (${numbersOf})`, JSON.stringify(seqs)),
     byIds: (workspaceId, ids) => own(`c.workspace_id = ? AND c.id IN (${textsOf})`, workspaceId, JSON.stringify(ids)),
@@ -66,6 +61,7 @@ export function scopeVerbs(db: Db): ScopeVerbs {
     ...listing(db),
     ...parking(db),
     ...capacities(db),
+    ...namesInUse(db),
     due: (nowMs, limit) =>
       db.all<ScopeClaimRow>(
         `${HELD} WHERE c.seq IN (SELECT q.seq FROM scope_claims q
@@ -75,35 +71,24 @@ export function scopeVerbs(db: Db): ScopeVerbs {
   };
 }
 
-/** A claim whose end nobody recorded, at one of some keys of the index or in a range of it. */
-function nearOf(db: Db): string {
-  return `c.seq IN (SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.ended_at IS NULL
-           AND q.index_key IN (${db.dialect.textsOf})
-         UNION SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.ended_at IS NULL
-           AND q.index_key >= ? AND q.index_key < ?)`;
-}
-
-function nearParams(namespace: string, { at, from, below }: Near): string[] {
-  return [namespace, JSON.stringify(at), namespace, from, below];
-}
-
 /** What is held now, as the claims table shows it. */
 function listing(db: Db): Pick<ScopeVerbs, "list"> {
   return {
     list(workspaceId, filter, nowMs, page) {
       const where = ["c.workspace_id = ?", "c.seq > ?", LIVE];
       const params: SqlValue[] = [workspaceId, page.after?.[0] ?? 0, nowMs, nowMs, nowMs];
-      const narrow: [string, readonly (string | undefined)[]][] = [
-        ["c.holder_agent = ?", [filter.agentId]],
-        ["c.holder_session = ?", [filter.sessionId]],
-        ["c.project_id = ?", [filter.projectId]],
-        ["c.kind = ?", [filter.kind]],
-        [nearOf(db), filter.near ? nearParams(filter.near.namespace, filter.near) : [undefined]],
-      ];
-      for (const [condition, values] of narrow) {
-        if (values[0] === undefined) continue;
+      const narrow = (condition: string, ...values: readonly (SqlValue | undefined)[]) => {
+        if (values[0] === undefined) return;
         where.push(condition);
-        params.push(...(values as string[]));
+        params.push(...(values as SqlValue[]));
+      };
+      narrow("c.holder_agent = ?", filter.agentId);
+      narrow("c.holder_session = ?", filter.sessionId);
+      narrow("c.project_id = ?", filter.projectId);
+      narrow("c.kind = ?", filter.kind);
+      if (filter.near) {
+        const found = nearOne(db.dialect, UNENDED, filter.near.namespace, filter.near);
+        narrow(`c.seq IN (${found.sql})`, ...found.params);
       }
       return db.all<ScopeClaimRow>(
         `${HELD} WHERE ${where.join(" AND ")} ORDER BY c.seq LIMIT ?`,
@@ -114,8 +99,8 @@ function listing(db: Db): Pick<ScopeVerbs, "list"> {
   };
 }
 
-/** What isn't a matter of reading alone: waiting for others' renewals, and whether anything is in use. */
-function settling(db: Db): Pick<ScopeVerbs, "settle" | "inUse"> {
+/** What isn't a matter of reading alone: waiting for others' renewals. */
+function settling(db: Db): Pick<ScopeVerbs, "settle"> {
   const { textsOf, numbersOf } = db.dialect;
   return {
     async settle(rows) {
@@ -134,50 +119,5 @@ function settling(db: Db): Pick<ScopeVerbs, "settle" | "inUse"> {
         JSON.stringify(rows.map((row) => row.seq)),
       );
     },
-    inUse: (projectId) =>
-      after(
-        db.get(
-          `SELECT 1 AS x FROM scope_claims c WHERE c.namespace = ? AND c.ended_at IS NULL
-           UNION ALL SELECT 1 FROM task_scopes d JOIN tasks t ON t.seq = d.task_seq AND t.closed_at IS NULL
-             WHERE d.namespace = ?
-           UNION ALL SELECT 1 FROM wait_scopes w WHERE w.namespace = ?
-           UNION ALL SELECT 1 FROM holds h WHERE h.namespace = ? AND h.ended_at IS NULL
-           UNION ALL SELECT 1 FROM unlanded u WHERE u.project_id = ? AND u.ended_at IS NULL LIMIT 1`,
-          ...Array<string>(5).fill(projectId),
-        ),
-        (row) => row !== undefined,
-      ),
-  };
-}
-
-/** What was held. */
-function history(db: Db): Pick<ScopeVerbs, "past" | "lastEnded"> {
-  const { textsOf } = db.dialect;
-  return {
-    past: (namespace, { at, from, below }, page) =>
-      db.all<ScopeClaimRow>(
-        `${HELD} WHERE c.seq IN (
-           SELECT * FROM (SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.index_key IN (${textsOf})
-             AND q.seq < ? ORDER BY q.seq DESC LIMIT ${page.limit}) AS above
-           UNION SELECT * FROM (SELECT q.seq FROM scope_claims q WHERE q.namespace = ? AND q.index_key >= ?
-             AND q.index_key < ? AND q.seq < ? ORDER BY q.seq DESC LIMIT ${page.limit}) AS under)
-         ORDER BY c.seq DESC LIMIT ${page.limit}`,
-        namespace,
-        JSON.stringify(at),
-        page.after?.[0] ?? Number.MAX_SAFE_INTEGER,
-        namespace,
-        from,
-        below,
-        page.after?.[0] ?? Number.MAX_SAFE_INTEGER,
-      ),
-    lastEnded: (sessionId, namespace, key) =>
-      db.get<ScopeClaimRow>(
-        `${HELD} WHERE c.namespace = ? AND c.index_key = ? AND c.key = ? AND c.holder_session = ?
-         AND c.ended_at IS NOT NULL ORDER BY c.seq DESC LIMIT 1`,
-        namespace,
-        indexKey(key as ScopeKey),
-        key,
-        sessionId,
-      ),
   };
 }

@@ -1,10 +1,10 @@
-import type { Near } from "../../core/port/scope-rows.js";
-import type { StoredWait, WaitRow, WaitVerbs, YieldRow } from "../../core/port/wait-rows.js";
+import { QUEUE } from "../../core/port/rows.js";
+import type { StoredWait, WaitRow, WaitVerbs } from "../../core/port/wait-rows.js";
 import type { SqlValue } from "../driver.js";
-import { after, type Db, done, insertInto, valuesOf } from "./db.js";
-import { nearAny, nearAnyOf } from "./near.js";
-import { LIVE } from "./scopes.js";
+import { after, type Db, done } from "./db.js";
+import { nearAny, nearOne } from "./near.js";
 import { sharedBy } from "./sharing.js";
+import { yields } from "./yields.js";
 
 const COLUMNS = [
   "id",
@@ -26,34 +26,20 @@ const COLUMNS = [
   "ended_how",
   "claims",
 ] as const satisfies readonly (keyof StoredWait)[];
-const YIELD = [
-  "id",
-  "workspace_id",
-  "project_id",
-  "claim_id",
-  "scope",
-  "holder_agent",
-  "holder_session",
-  "asked_by_agent",
-  "asked_by_session",
-  "reason",
-  "asked_at",
-  "answer",
-  "answer_reason",
-  "answered_at",
-] as const satisfies readonly (keyof YieldRow)[];
-
 // A ticket for a task lives while its lease does; without a session it keeps names free for a task that nobody holds.
 const TASK_UNTIL = "CASE WHEN t.status = 'claimed' AND t.lease_id = w.task_lease THEN t.lease_until ELSE 0 END";
 const WAIT = `SELECT w.*, a.name AS agent_name, s.implicit, s.client, s.branch,
   ${sharedBy("s")} AS shared_by,
-  CASE WHEN w.session_id IS NULL THEN CASE WHEN t.status = 'open' AND (t.queue = 1 OR t.parked_by IS NOT NULL) THEN NULL ELSE 0 END
+  CASE WHEN w.session_id IS NULL THEN
+      CASE WHEN t.status = 'open' AND (t.queue = ${QUEUE.ready} OR t.parked_by IS NOT NULL) THEN NULL ELSE 0 END
     WHEN s.state <> 'open' THEN 0
     WHEN w.task_id IS NULL THEN s.expires_at
     WHEN s.expires_at IS NOT NULL AND s.expires_at < ${TASK_UNTIL} THEN s.expires_at
     ELSE ${TASK_UNTIL} END AS until
   FROM waits w LEFT JOIN sessions s ON s.id = w.session_id LEFT JOIN agents a ON a.id = w.agent_id
   LEFT JOIN tasks t ON t.id = w.task_id`;
+/** Where tickets are found by a name. */
+const WANTED = { table: "wait_scopes", columns: ["wait_seq"] } as const;
 const ANY = "SELECT 1 AS x FROM waits WHERE ended_at IS NULL LIMIT 1";
 const ANY_OFFERED = "SELECT 1 AS x FROM waits WHERE ended_at IS NULL AND offered_until IS NOT NULL LIMIT 1";
 
@@ -117,24 +103,15 @@ export function waitVerbs(db: Db): WaitVerbs {
 }
 
 function near(db: Db): Pick<WaitVerbs, "nearAny"> {
-  const { textsOf } = db.dialect;
-  const tickets = (asked: string, params: readonly SqlValue[]) =>
-    db.all<WaitRow>(`${WAIT} WHERE w.seq IN (${asked}) ORDER BY w.rank, w.seq`, ...params);
-  const any = nearAnyOf(db.dialect, "wait_seq", "wait_scopes");
-  const one = (namespace: string, { at, from, below }: Near) =>
-    tickets(
-      `SELECT q.wait_seq FROM wait_scopes q WHERE q.namespace = ? AND q.index_key IN (${textsOf})
-         UNION SELECT q.wait_seq FROM wait_scopes q WHERE q.namespace = ? AND q.index_key >= ? AND q.index_key < ?`,
-      [namespace, JSON.stringify(at), namespace, from, below],
-    );
   return {
-    nearAny: (namespace, all) =>
-      all.length === 1 ? one(namespace, all[0] as Near) : tickets(any, nearAny(namespace, all)),
+    nearAny(namespace, all) {
+      const { sql, params } = nearAny(db.dialect, WANTED, namespace, all);
+      return db.all<WaitRow>(`${WAIT} WHERE w.seq IN (${sql}) ORDER BY w.rank, w.seq`, ...params);
+    },
   };
 }
 
 function listing(db: Db): Pick<WaitVerbs, "list"> {
-  const { textsOf } = db.dialect;
   return {
     list(workspaceId, filter, nowMs, page) {
       const [rank = Number.MIN_SAFE_INTEGER, seq = 0] = page.after ?? [];
@@ -150,67 +127,11 @@ function listing(db: Db): Pick<WaitVerbs, "list"> {
       if (filter.agentId !== undefined) narrow("agent_id = ?", filter.agentId);
       if (filter.sessionId !== undefined) narrow("session_id = ?", filter.sessionId);
       if (filter.near !== undefined) {
-        const { namespace, near } = filter.near;
-        narrow(
-          `seq IN (SELECT q.wait_seq FROM wait_scopes q WHERE q.namespace = ?
-             AND (q.index_key IN (${textsOf}) OR (q.index_key >= ? AND q.index_key < ?)))`,
-          namespace,
-          JSON.stringify(near.at),
-          near.from,
-          near.below,
-        );
+        const found = nearOne(db.dialect, WANTED, filter.near.namespace, filter.near.near);
+        narrow(`seq IN (${found.sql})`, ...found.params);
       }
       return db.all<WaitRow>(
         `SELECT * FROM (${WAIT}) AS line WHERE ${where.join(" AND ")} ORDER BY rank, seq LIMIT ?`,
-        ...params,
-        page.limit,
-      );
-    },
-  };
-}
-
-// Nobody answers for what is held no more.
-const OPEN = `(answer IS NULL AND EXISTS (SELECT 1 FROM scope_claims c JOIN sessions s ON s.id = c.holder_session
-  LEFT JOIN tasks t ON t.id = c.task_id WHERE c.id = yields.claim_id AND ${LIVE}))`;
-
-type Yields = "addYield" | "yieldById" | "openYield" | "answerYield" | "yields";
-
-function yields(db: Db): Pick<WaitVerbs, Yields> {
-  return {
-    addYield: (row) => done(db.run(insertInto("yields", YIELD), ...valuesOf(row, YIELD))),
-    yieldById: (workspaceId, id) =>
-      db.get<YieldRow>("SELECT * FROM yields WHERE workspace_id = ? AND id = ?", workspaceId, id),
-    openYield: (claimId, sessionId) =>
-      db.get<YieldRow>(
-        "SELECT * FROM yields WHERE claim_id = ? AND asked_by_session = ? AND answer IS NULL",
-        claimId,
-        sessionId,
-      ),
-    answerYield: (id, answer, reason, at) =>
-      done(
-        db.run("UPDATE yields SET answer = ?, answer_reason = ?, answered_at = ? WHERE id = ?", answer, reason, at, id),
-      ),
-    yields(workspaceId, { projectId, holderSession, claimId, open }, nowMs, page) {
-      const where = ["workspace_id = ?", "seq > ?"];
-      const params: SqlValue[] = [workspaceId, page.after?.[0] ?? 0];
-      if (projectId !== undefined) {
-        where.push("project_id = ?");
-        params.push(projectId);
-      }
-      if (holderSession !== undefined) {
-        where.push("holder_session = ?");
-        params.push(holderSession);
-      }
-      if (claimId !== undefined) {
-        where.push("claim_id = ?");
-        params.push(claimId);
-      }
-      if (open !== undefined) {
-        where.push(open ? OPEN : `NOT ${OPEN}`);
-        params.push(nowMs, nowMs, nowMs);
-      }
-      return db.all<YieldRow>(
-        `SELECT * FROM yields WHERE ${where.join(" AND ")} ORDER BY seq LIMIT ?`,
         ...params,
         page.limit,
       );

@@ -1,0 +1,14 @@
+/**
+ * What is over slows nothing. Unlanded work that has ended isn't found by its names any more: 300,000 landed branches made a
+ * claim beside them 470 ms instead of 7. The others find what isn't over, or the last that is, among 300,000 rows: a release
+ * of a name that was never held read all that its session or its name ever had, 450 ms under the write lock.
+ */
+export const whatIsOver = /* sql */ `
+DELETE FROM unlanded_scopes WHERE unlanded_seq IN (SELECT seq FROM unlanded WHERE ended_at IS NOT NULL);
+CREATE INDEX unlanded_unended ON unlanded (workspace_id, seq) WHERE ended_at IS NULL;
+CREATE INDEX unlanded_project ON unlanded (project_id, seq) WHERE ended_at IS NULL;
+CREATE INDEX unlanded_offered ON unlanded (offered_to, seq) WHERE ended_at IS NULL;
+CREATE INDEX scope_claims_lost ON scope_claims (holder_session, namespace, key, seq) WHERE ended_at IS NOT NULL;
+CREATE INDEX yields_holder ON yields (holder_session, seq);
+CREATE INDEX handoffs_offered ON handoffs (workspace_id, seq) WHERE state = 'offered';
+`;
