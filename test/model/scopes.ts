@@ -1,5 +1,5 @@
 import { collide, isSameName, type Mode, type Name, overlap, type Wanted } from "./names.js";
-import { howEnded } from "./narrowed.js";
+import { lostItem } from "./narrowed.js";
 import { Places } from "./places.js";
 import { type Grant, Refusal, type Session, type Task, type Who } from "./records.js";
 import { Rules } from "./rules.js";
@@ -255,8 +255,6 @@ export class Scopes extends Rules {
     const session = this.sessionOf(who);
     const living = this.claims.filter((claim) => claim.session === session && !claim.task && this.lives(claim));
     const held = (claim: Claim): Item => ({ claim, name: claim.name, outcome: "renewed", reason: null });
-    const lost = (claim: Claim) =>
-      ({ claim, name: claim.name, outcome: "lost", reason: howEnded(claim, this.nowMs) }) as const;
     const isMeant = (claim: Claim) => project === undefined || claim.project === project;
     if (all) return living.filter(isMeant).map(held);
     if (wanted) {
@@ -266,13 +264,14 @@ export class Scopes extends Rules {
         const last = this.claims.findLast(
           (claim) => claim.session === session && isSameName(claim, each) && !this.lives(claim),
         );
-        return last ? lost(last) : { claim: null, name: each.name, outcome: "lost", reason: "never_held" };
+        if (last) return lostItem(last, this.nowMs);
+        return { claim: null, name: each.name, outcome: "lost", reason: "never_held" };
       });
     }
     return [...new Set(claims)].map((claim) => {
       if (claim.session !== session || !isMeant(claim))
         return { claim, name: null, outcome: "lost", reason: "never_held" };
-      return this.lives(claim) ? held(claim) : lost(claim);
+      return this.lives(claim) ? held(claim) : lostItem(claim, this.nowMs);
     });
   }
 
