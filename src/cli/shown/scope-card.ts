@@ -16,8 +16,12 @@ export function scopeCard({ scope, mode, free, held, conflicts, holds }: Checked
   return [
     `${state}  ${bold(shown(scope))}  ${mode}`,
     ...(conflicts.length > 0 ? tableLines(columnsFor.claim, conflicts, screen) : []),
-    ...(holds.length > 0 ? [bold("Frozen"), ...tableLines(columnsFor.hold, holds, screen)] : []),
+    ...frozenLines(holds, screen),
   ];
+}
+
+function frozenLines(holds: Checked["holds"], screen: Screen): string[] {
+  return holds.length > 0 ? [screen.paint.bold("Frozen"), ...tableLines(columnsFor.hold, holds, screen)] : [];
 }
 
 export interface InLine {
@@ -35,7 +39,7 @@ export function lineCard({ ticket, position }: InLine, { paint }: Screen): strin
 
 /** Where a ticket is, and who is in its way or what it got. */
 export function waitCard(wait: Wait, screen: Screen): string[] {
-  const { ticket, state, position, scopes, intent, offer_remaining_ms, ended_how, behind, claims } = wait;
+  const { ticket, state, position, scopes, intent, offer_remaining_ms, ended_how, behind, claims, holds } = wait;
   const { bold, green, yellow, dim } = screen.paint;
   const said = {
     waiting: () => yellow(`number ${position} in line`),
@@ -47,5 +51,6 @@ export function waitCard(wait: Wait, screen: Screen): string[] {
   return [
     `${said}  ${bold(scopes.map(({ scope }) => shown(scope)).join(", "))}  ${shown(intent)}`,
     ...(rows.length > 0 ? tableLines(columnsFor.claim, rows, screen) : []),
+    ...frozenLines(holds, screen),
   ];
 }
