@@ -39,7 +39,10 @@ async function lookedUp(context: Context, input: Input): Promise<Told> {
   const root = input.root_commit === undefined ? undefined : `root:${input.root_commit.toLowerCase()}`;
   const names = [remote, root].filter((name) => name !== undefined);
   if (names.length === 0 && input.project === undefined)
-    throw invalidInput("remote", "or root_commit or project must be given, as they are inside a git repository");
+    throw invalidInput(
+      "remote",
+      "or root_commit or project must be given: what has no commit and no remote yet has no project of its own",
+    );
   const rows = names.length === 0 ? [] : await context.tx.repositories.named(context.workspaceId, names);
   const by = (name: string | undefined) => rows.find(({ identity }) => identity === name);
   return { remote, root, byRemote: by(remote), byRoot: by(root) };
