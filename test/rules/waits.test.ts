@@ -249,6 +249,15 @@ describe("waiting in line (R35, R36)", () => {
   });
 });
 
+test("a refusal says who holds, who waits, and who was offered it", async () => {
+  await claim(ann, ["path:a"], { mode: "shared" });
+  await wait(ben, ["path:a"]);
+  const asked = async () => (await refused(cat, ["path:a"], { mode: "shared" })).message;
+  expect(await asked()).toMatch(/is not free: path:a \(exclusive, waited for by ben, "[^"]+"\)\./);
+  await release(ann, "path:a");
+  expect(await asked()).toMatch(/is not free: path:a \(exclusive, offered to ben, "[^"]+"\)\./);
+});
+
 describe("overruling the line (R40)", () => {
   test("a coordinator gives a waiter its scopes, with a reason; who had them is told", async () => {
     const { id } = await fresh.task({ scopes: ["path:a/task"] });

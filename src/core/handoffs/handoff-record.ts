@@ -1,5 +1,6 @@
 import { isLive } from "../agents/session-life.js";
 import type { Context } from "../context.js";
+import { type By, recordBy } from "../events.js";
 import { newId } from "../ids.js";
 import type { HandoffEnd, HandoffRow } from "../port/handoff-verbs.js";
 import { StoreConflict, type Tx } from "../port/store.js";
@@ -21,22 +22,13 @@ export async function handoffEvent(
   happened: keyof typeof TYPES,
   row: HandoffRow,
   data: object,
-  by: Pick<Context, "agent" | "session"> | null,
+  by: By,
 ): Promise<void> {
   const [ofTask, ofScope] = TYPES[happened];
   const named = row.task_id === null ? { scope: row.scope, claim_id: row.claim_id } : {};
   const to = { to_agent_id: row.to_agent, to_session_id: row.to_session };
-  await tx.events.append({
-    workspace_id: row.workspace_id,
-    type: row.task_id === null ? ofScope : ofTask,
-    at: tx.nowMs,
-    agent_id: by?.agent.id ?? null,
-    agent_name: by?.agent.name ?? null,
-    session_id: by?.session?.id ?? null,
-    project_id: row.project_id,
-    task_id: row.task_id,
-    data: JSON.stringify({ ...named, handoff_id: row.id, ...to, ...data }),
-  });
+  const said = { ...named, handoff_id: row.id, ...to, ...data };
+  await recordBy(tx, by, row.task_id === null ? ofScope : ofTask, row, said);
 }
 
 /** An agent's sessions that are told; whoever has more finds the offer in the list. */

@@ -4,7 +4,7 @@ import type { Operations } from "../../contract/operations.js";
 import { projectOf } from "../agents/projects.js";
 import type { Context, Handler } from "../context.js";
 import { cursorAfter, pageOf } from "../cursor.js";
-import { record } from "../events.js";
+import { record, recordBy } from "../events.js";
 import { newId } from "../ids.js";
 import { agentOf } from "../named.js";
 import { behindHold, type HoldRow, type StoredHold } from "../port/hold-rows.js";
@@ -127,10 +127,7 @@ export async function lapseHolds(tx: Tx, limit: number): Promise<number> {
   for (const row of due) {
     if (!(await ended(tx, row, row.expires_at, "expired"))) continue;
     const data = said(row, { reason: row.reason, expired_at: iso(row.expires_at) });
-    const { workspace_id, project_id } = row;
-    const nobody = { agent_id: null, agent_name: null, session_id: null, task_id: null };
-    const event = { workspace_id, project_id, type: "hold.expired", at: tx.nowMs, data: JSON.stringify(data) };
-    await tx.events.append({ ...event, ...nobody });
+    await recordBy(tx, null, "hold.expired", row, data);
   }
   return due.length;
 }

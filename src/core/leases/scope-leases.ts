@@ -1,4 +1,5 @@
 import type { Context } from "../context.js";
+import { type By, recordBy } from "../events.js";
 import { grouped } from "../grouped.js";
 import { newId } from "../ids.js";
 import { freeUp, lookAtOwn } from "../line/line.js";
@@ -254,23 +255,7 @@ export async function tellLost(tx: Tx, row: ScopeClaimRow, reason: ScopeEnd, mes
 }
 
 /** An event about a name: the caller's, or the clock's. */
-export async function scopeEvent(
-  tx: Tx,
-  type: string,
-  row: GrantedScope,
-  data: object,
-  by: Pick<Context, "agent" | "session"> | null,
-): Promise<void> {
+export async function scopeEvent(tx: Tx, type: string, row: GrantedScope, data: object, by: By): Promise<void> {
   const { scope, mode, fence, id: claim_id } = row;
-  await tx.events.append({
-    workspace_id: row.workspace_id,
-    type,
-    at: tx.nowMs,
-    agent_id: by?.agent.id ?? null,
-    agent_name: by?.agent.name ?? null,
-    session_id: by?.session?.id ?? null,
-    project_id: row.project_id,
-    task_id: row.task_id,
-    data: JSON.stringify({ scope, mode, claim_id, fence, ...data }),
-  });
+  await recordBy(tx, by, type, row, { scope, mode, claim_id, fence, ...data });
 }

@@ -1,5 +1,5 @@
 import { sharersOf } from "../agents/sharing.js";
-import type { Context } from "../context.js";
+import { type By, recordBy } from "../events.js";
 import { isFrozenInLine } from "../holds/frozen-line.js";
 import { newId } from "../ids.js";
 import type { Tx } from "../port/store.js";
@@ -12,8 +12,6 @@ import { iso } from "../tasks/task-view.js";
 import { ahead } from "./in-line.js";
 import { endOf, isOffered, isWaiting, namesOf, OFFER_MS } from "./line-order.js";
 import { askerOf, collide, heldInTheWay, waitsNear, wantedBy } from "./line-tickets.js";
-
-type By = Pick<Context, "agent" | "session"> | null;
 
 /** Puts a ticket in line; whoever may wait is decided by the caller. */
 export async function enterLine(tx: Tx, row: Omit<StoredWait, "seq">, names: readonly WaitedName[], by: By) {
@@ -176,22 +174,12 @@ export async function lineEvent(
   by: By,
 ): Promise<void> {
   const names = namesOf(wait);
-  await tx.events.append({
-    workspace_id: wait.workspace_id,
-    type,
-    at: tx.nowMs,
-    agent_id: by?.agent.id ?? null,
-    agent_name: by?.agent.name ?? null,
-    session_id: by?.session?.id ?? null,
-    project_id: wait.project_id,
-    task_id: wait.task_id,
-    data: JSON.stringify({
-      ticket: wait.id,
-      scopes: names.slice(0, TOLD_MAX).map(({ scope, mode }) => ({ scope, mode })),
-      scopes_count: names.length,
-      waiter_agent_id: wait.agent_id,
-      waiter_session_id: wait.session_id,
-      ...data,
-    }),
+  await recordBy(tx, by, type, wait, {
+    ticket: wait.id,
+    scopes: names.slice(0, TOLD_MAX).map(({ scope, mode }) => ({ scope, mode })),
+    scopes_count: names.length,
+    waiter_agent_id: wait.agent_id,
+    waiter_session_id: wait.session_id,
+    ...data,
   });
 }

@@ -1,5 +1,6 @@
 import { isDibsError } from "../../contract/errors.js";
 import { SETTINGS_DEFAULT } from "../../contract/workspace.js";
+import { recordBy } from "../events.js";
 import { newId } from "../ids.js";
 import type { RecurrenceRow } from "../port/recurrence-verbs.js";
 import type { NewTaskRow } from "../port/rows.js";
@@ -115,15 +116,7 @@ async function taskOf(tx: Tx, row: RecurrenceRow, tickMs: number): Promise<NewTa
 
 /** An event that the clock caused. */
 async function recordTick(tx: Tx, row: RecurrenceRow, type: string, taskId: string | null, data: object) {
-  await tx.events.append({
-    workspace_id: row.workspace_id,
-    type,
-    at: tx.nowMs,
-    agent_id: null,
-    agent_name: null,
-    session_id: null,
-    project_id: row.project_id,
-    task_id: taskId,
-    data: JSON.stringify({ recurrence_id: row.id, name: row.name, ...data }),
-  });
+  const { workspace_id, project_id } = row;
+  const said = { recurrence_id: row.id, name: row.name, ...data };
+  await recordBy(tx, null, type, { workspace_id, project_id, task_id: taskId }, said);
 }

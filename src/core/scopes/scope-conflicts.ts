@@ -159,12 +159,13 @@ export function scopeConflict(
 
 function shown({ holder, wait }: Conflict): string {
   const { scope, mode, intent, agent_name } = holder;
-  return `${scope} (${mode}, ${wait?.session_id === null ? keptFor(wait) : `${agent_name}, "${intent}"`})`;
+  return `${scope} (${mode}, ${wait ? inLineFor(wait) : `${agent_name}, "${intent}"`})`;
 }
 
-/** Names that are kept free for a task that was passed over are nobody's yet. */
-function keptFor({ intent }: Pick<WaitRow, "intent">): string {
-  return `kept for task "${intent}"`;
+/** Who is in line has nothing yet, and what is kept free for a task that was passed over is nobody's. */
+function inLineFor({ session_id, agent_name, intent, offered_until }: WaitRow): string {
+  if (session_id === null) return `kept for task "${intent}"`;
+  return `${offered_until === null ? "waited for by" : "offered to"} ${agent_name}, "${intent}"`;
 }
 
 /** What can be done about it; `place`: in line, if that is open to the asker. */

@@ -3,6 +3,7 @@ import { invalidInput } from "../../contract/errors.js";
 import type { Operations } from "../../contract/operations.js";
 import { projectOf } from "../agents/projects.js";
 import type { Context, Handler } from "../context.js";
+import { recordBy } from "../events.js";
 import { grouped } from "../grouped.js";
 import { newId } from "../ids.js";
 import type { ScopeClaimRow } from "../port/scope-rows.js";
@@ -90,10 +91,8 @@ export async function expireUnlanded(tx: Tx, limit: number): Promise<number> {
   for (const row of due) {
     await dropOffer({ tx }, row);
     await tx.unlanded.end(row.seq, row.expires_at, "expired");
-    const { workspace_id, project_id, id, branch } = row;
-    const data = JSON.stringify({ unlanded_id: id, branch, expired_at: iso(row.expires_at) });
-    const nobody = { agent_id: null, agent_name: null, session_id: null, task_id: null };
-    await tx.events.append({ workspace_id, project_id, type: "unlanded.expired", at: tx.nowMs, data, ...nobody });
+    const data = { unlanded_id: row.id, branch: row.branch, expired_at: iso(row.expires_at) };
+    await recordBy(tx, null, "unlanded.expired", row, data);
   }
   return due.length;
 }
