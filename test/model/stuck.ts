@@ -4,11 +4,11 @@ import type { Ticket } from "./tickets.js";
 
 /**
  * Who would wait for ever if everybody kept what it has until it has got all that it waits for, and then let go of all.
- * Played on copies; of the `more` in line themselves are told.
+ * Played on copies, and without holds, as each has an end; of the `more` in line themselves are told.
  */
 export function stuckAfterAll(rules: Line, more: readonly Ticket[]): Set<Ticket> {
-  const { claims, tickets } = rules;
-  const before = [claims.splice(0), tickets.splice(0)] as const;
+  const { claims, tickets, freezes } = rules;
+  const before = [claims.splice(0), tickets.splice(0), freezes.splice(0)] as const;
   const copies = new Map([...before[1], ...more].map((ticket) => [{ ...ticket }, ticket] as const));
   claims.push(...before[0].map((claim) => ({ ...claim })));
   tickets.push(...copies.keys());
@@ -16,6 +16,7 @@ export function stuckAfterAll(rules: Line, more: readonly Ticket[]): Set<Ticket>
   const stuck = new Set(rules.inOrder().map((ticket) => copies.get(ticket) as Ticket));
   claims.splice(0, claims.length, ...before[0]);
   tickets.splice(0, tickets.length, ...before[1]);
+  freezes.push(...before[2]);
   return stuck;
 }
 

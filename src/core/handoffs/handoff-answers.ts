@@ -11,6 +11,7 @@ import { leaseLost } from "../leases/lost-lease.js";
 import { tellLost, transferScope, transferScopesOf } from "../leases/scope-leases.js";
 import { isOffered } from "../line/line-order.js";
 import { conflictOf, ticketsNear } from "../line/line-tickets.js";
+import { endCovered } from "../line/waits.js";
 import type { HandoffRow } from "../port/handoff-verbs.js";
 import type { ProjectRow, TaskRow } from "../port/rows.js";
 import type { ScopeClaimRow } from "../port/scope-rows.js";
@@ -151,6 +152,7 @@ async function takeClaim(
   const session = await context.holder();
   const after = await transferScope(context, named, { session, project: { id: row.project_id }, leaseSeconds }, own);
   await settle(context, handoff, { lease_id: after.id, fence: after.fence, session: session.id });
+  await endCovered(context, session.id);
   const to = { lease_id: after.id, fence: after.fence, agent_id: session.agent_id, session_id: session.id };
   const was = { mode: row.mode, fence: row.fence, agent_id: row.holder_agent, session_id: row.holder_session };
   await handoffEvent(context.tx, "accepted", handoff, { ...was, to }, context);

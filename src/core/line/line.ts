@@ -1,6 +1,6 @@
 import { sharersOf } from "../agents/sharing.js";
 import { type By, recordBy } from "../events.js";
-import { isFrozenInLine } from "../holds/frozen-line.js";
+import { frozenTickets } from "../holds/freezing.js";
 import { newId } from "../ids.js";
 import type { Tx } from "../port/store.js";
 import type { StoredWait, WaitEnd, WaitedName, WaitRow } from "../port/wait-rows.js";
@@ -101,7 +101,7 @@ async function waitingFor(tx: Tx, freed: Tx["freed"]): Promise<WaitRow[]> {
 
 /** Offers a ticket what it waits for, if nobody is in its way. */
 export async function offerIfFree(tx: Tx, wait: WaitRow): Promise<boolean> {
-  if (await isFrozenInLine(tx, wait)) return false;
+  if ((await frozenTickets({ tx, nowMs: tx.nowMs }, [wait])).size > 0) return false;
   const looking = { tx, nowMs: tx.nowMs, workspaceId: wait.workspace_id };
   const [wanted, asker] = [wantedBy(wait), askerOf(wait)];
   const held = await heldInTheWay(looking, [{ wanted, asker }]);

@@ -15,7 +15,6 @@ import type { TaskRow } from "../port/rows.js";
 import type { WaitedName, WaitFilter, WaitRow } from "../port/wait-rows.js";
 import { givenAndLost } from "../scopes/lost-claim.js";
 import { type Conflict, isLive, type Looking } from "../scopes/scope-conflicts.js";
-import type { Claiming } from "../scopes/scope-granting.js";
 import { namespaceOf, nearTo, scopeOf, type Wanted } from "../scopes/scope-names.js";
 import { overlap } from "../scopes/scope-overlap.js";
 import { scopeClaimView } from "../scopes/scope-view.js";
@@ -66,11 +65,6 @@ export async function endCovered(context: Context, sessionId: string | null): Pr
     if (!got.every((claim) => claim !== undefined)) continue;
     await endWait(context.tx, wait, "granted", { claims: got.map(({ id }) => id), by: context });
   }
-}
-
-/** The place in line that a request would get. */
-export async function placeFor(context: Context, { wanted, asker }: Claiming): Promise<number> {
-  return (await countAhead(context, wanted, asker)) + 1;
 }
 
 /** What a new ticket is besides. */

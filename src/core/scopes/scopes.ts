@@ -8,11 +8,11 @@ import { frozenNames } from "../holds/frozen.js";
 import { holdView } from "../holds/hold-view.js";
 import { holds, leaseSecondsOf } from "../leases/leases.js";
 import { refuseLost } from "../leases/stale-writes.js";
-import { wait } from "../line/entering.js";
+import { openPlace, wait } from "../line/entering.js";
 import { endWait } from "../line/line.js";
 import { rankOf } from "../line/line-order.js";
 import type { InLine } from "../line/line-tickets.js";
-import { DEFAULT_PRIORITY, endCovered, markOf, placeFor, ticketOf } from "../line/waits.js";
+import { DEFAULT_PRIORITY, endCovered, markOf, ticketOf } from "../line/waits.js";
 import type { TaskRow } from "../port/rows.js";
 import type { GrantedScope, ScopeClaimRow } from "../port/scope-rows.js";
 import { iso } from "../tasks/task-view.js";
@@ -47,7 +47,7 @@ export const claim_scopes: Handler<Input<"claim_scopes">> = async (context, inpu
   const tried = await tryClaim(context, asked).catch(beside);
   if ("conflicts" in tried) {
     if (input.wait) return wait(context, asked, { priority, mark, ticket, conflicts: tried.conflicts });
-    return beside(scopeConflict(context, tried.conflicts, await placeFor(context, asked)));
+    return beside(scopeConflict(context, tried.conflicts, await openPlace(context, asked, priority)));
   }
   const scopes = tried.claims.map(({ id }) => id);
   if (ticket) await endWait(context.tx, ticket, "granted", { claims: scopes, by: context });
