@@ -16,7 +16,14 @@ import type { HandoffRow } from "../port/handoff-verbs.js";
 import type { ProjectRow, TaskRow } from "../port/rows.js";
 import type { ScopeClaimRow } from "../port/scope-rows.js";
 import { quoted } from "../quoted.js";
-import { type Conflict, type Found, isInTheWay, isLive, lookAround, scopeConflict } from "../scopes/scope-conflicts.js";
+import {
+  type Conflict,
+  type Found,
+  isClaimLive,
+  isInTheWay,
+  lookAround,
+  scopeConflict,
+} from "../scopes/scope-conflicts.js";
 import { type Wanted, wantedOf } from "../scopes/scope-names.js";
 import { withoutFreePlaces } from "../scopes/scope-places.js";
 import { scopeClaimView } from "../scopes/scope-view.js";
@@ -106,7 +113,7 @@ async function holderNow(context: Context, row: HandoffRow) {
   }
   const ids = [row.granted_lease, row.claim_id].filter((id) => id !== null);
   const claims = await context.tx.scopes.byIds(context.workspaceId, ids);
-  const live = claims.find((claim) => isLive(claim, context.nowMs));
+  const live = claims.find((claim) => isClaimLive(claim, context.nowMs));
   return live && scopeClaimView(live, context.nowMs);
 }
 
@@ -243,7 +250,7 @@ export async function acceptedAnew(context: Context, id: string): Promise<unknow
     if (task) throw (await leaseLost(context, task, { lease_id: row.granted_lease ?? "" })).refusal;
   }
   const [claim] = await context.tx.scopes.byIds(context.workspaceId, [row.granted_lease ?? ""]);
-  if (claim && isLive(claim, context.nowMs)) return (await answer(context, id, null, claim.id)).body;
+  if (claim && isClaimLive(claim, context.nowMs)) return (await answer(context, id, null, claim.id)).body;
   throw new DibsError("lease_lost", `${offeredThing(row)} was handed to you, and is yours no more.`, {
     reason: claim?.ended_how ?? "expired",
     next: ["Stop working on it."],

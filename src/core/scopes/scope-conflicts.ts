@@ -48,7 +48,7 @@ export function scopeEndMs(row: Pick<ScopeClaimRow, "until" | "session_expires_a
 }
 
 /** Live only while it has not ended; at the instant itself it is dead (R1). */
-export function isLive(row: ScopeClaimRow, nowMs: number): boolean {
+export function isClaimLive(row: ScopeClaimRow, nowMs: number): boolean {
   return row.ended_at === null && nowMs < scopeEndMs(row);
 }
 
@@ -106,8 +106,8 @@ function byLife(
 ): Found {
   const found = near.filter((row) => overlap(row.key, scope.key));
   return {
-    live: found.filter((row) => isLive(row, context.nowMs)),
-    dead: found.filter((row) => !isLive(row, context.nowMs)),
+    live: found.filter((row) => isClaimLive(row, context.nowMs)),
+    dead: found.filter((row) => !isClaimLive(row, context.nowMs)),
   };
 }
 

@@ -19,7 +19,7 @@ import { iso } from "../tasks/task-view.js";
 import { taskOf } from "../tasks/tasks.js";
 import { refusedBeside, unlandedBeside } from "../unlanded/unlanded-beside.js";
 import { givenAndLost } from "./lost-claim.js";
-import { isLive, scopeConflict } from "./scope-conflicts.js";
+import { isClaimLive, scopeConflict } from "./scope-conflicts.js";
 import { type Claiming, isRenewal, looked, tryClaim } from "./scope-granting.js";
 import { namespaceOf, nearTo, scopeOf, type Wanted, wantedOf } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
@@ -83,7 +83,7 @@ export async function claimedAnew(context: Context, ids: readonly string[]) {
   const rows = new Map((await context.tx.scopes.byIds(context.workspaceId, ids)).map((row) => [row.id, row]));
   const claims = ids.map((id) => {
     const row = rows.get(id);
-    if (row && isLive(row, context.nowMs)) return claimedView(context)(row);
+    if (row && isClaimLive(row, context.nowMs)) return claimedView(context)(row);
     throw givenAndLost(row);
   });
   const unlanded = await unlandedBeside(context, [...rows.values()]);
@@ -117,12 +117,12 @@ export const list_scope_history: Handler<Input<"list_scope_history">> = async (c
     .map((row) => ({
       ...scopeClaimView(row, context.nowMs),
       ended_at: endedAt(row, context.nowMs),
-      ended_how: row.ended_how ?? (isLive(row, context.nowMs) ? null : "expired"),
+      ended_how: row.ended_how ?? (isClaimLive(row, context.nowMs) ? null : "expired"),
     }));
   return { body, ...cursorAfter("scope-history", rows, page, (row) => [row.seq]) };
 };
 
 function endedAt(row: ScopeClaimRow, nowMs: number): string | null {
   if (row.ended_at !== null) return iso(row.ended_at);
-  return isLive(row, nowMs) ? null : scopeClaimView(row, nowMs).expires_at;
+  return isClaimLive(row, nowMs) ? null : scopeClaimView(row, nowMs).expires_at;
 }
