@@ -250,6 +250,25 @@ describe("pruning", () => {
     expect(await here.json(["unlanded", "list"])).toHaveLength(1);
   });
 
+  test("keeps what a remote has, though it wasn't fetched; what no remote can be asked for is kept, too", async () => {
+    const remote = folder.file("remote.git");
+    execFileSync("git", ["clone", "-q", "--bare", here.cwd, remote], { env, stdio: "ignore" });
+    git("remote", "add", "origin", remote);
+    gitIn(remote, "branch", "feat/unfetched", "main");
+    for (const name of ["feat/unfetched", "gone"]) await declare(name);
+    expect(await here.json(["land", "--prune", "--dry-run"])).toMatchObject({ pruned: [{ branch: "gone" }] });
+    git("remote", "set-url", "origin", folder.file("nowhere.git"));
+    for (const flags of [["--prune"], ["--prune", "--fetch"]])
+      expect(await here.json(["land", ...flags])).toMatchObject({
+        pruned: [],
+        not_pruned: expect.stringMatching(/^offline: /),
+      });
+    expect((await here.run(["land", "--prune"])).stderr).toContain("Kept, whatever branches are no more: offline: ");
+    git("remote", "set-url", "origin", remote);
+    expect(await here.json(["land", "--prune"])).toMatchObject({ pruned: [{ branch: "gone" }] });
+    expect(await here.json(["unlanded", "list"])).toMatchObject([{ branch: "feat/unfetched" }]);
+  });
+
   test("people are told of it when they claim what overlaps, and when they are refused", async () => {
     await here.json(["unlanded", "declare", "feat/x", "a.txt", "--intent", "new a"]);
     const told = /^\s*not landed yet: feat\/x \(ann, "new a"\) changed path:a\.txt$/m;
