@@ -181,6 +181,24 @@ describe("a branch is kept, and said why,", () => {
     expect(await judge("feat/x")).toMatchObject({ landed: true });
   });
 
+  test("with uncommitted changes in a submodule, whatever git is configured to ignore", async () => {
+    const part = folder.file("part");
+    execFileSync("git", ["clone", "-q", here.cwd, part], { env, stdio: "ignore" });
+    git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", part, "part");
+    commit({});
+    branch("feat/x", { "a.txt": "one\n" });
+    git("merge", "-q", "--squash", "feat/x");
+    git("commit", "-q", "-m", "squashed");
+    git("checkout", "-q", "feat/x");
+    expect(await judge("feat/x")).toMatchObject({ landed: true });
+    writeFileSync(join(here.cwd, "part/a.txt"), "changed");
+    git("config", "diff.ignoreSubmodules", "all");
+    expect(await judge("feat/x")).toMatchObject({
+      landed: false,
+      reason: expect.stringContaining("uncommitted changes"),
+    });
+  });
+
   test("where nothing is known of it, or of its base, or of a repository; and the base itself", async () => {
     await declare("gone");
     expect((await land()).branches).toMatchObject([
