@@ -181,24 +181,6 @@ describe("a branch is kept, and said why,", () => {
     expect(await judge("feat/x")).toMatchObject({ landed: true });
   });
 
-  test("with uncommitted changes in a submodule, whatever git is configured to ignore", async () => {
-    const part = folder.file("part");
-    execFileSync("git", ["clone", "-q", here.cwd, part], { env, stdio: "ignore" });
-    git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", part, "part");
-    commit({});
-    branch("feat/x", { "a.txt": "one\n" });
-    git("merge", "-q", "--squash", "feat/x");
-    git("commit", "-q", "-m", "squashed");
-    git("checkout", "-q", "feat/x");
-    expect(await judge("feat/x")).toMatchObject({ landed: true });
-    writeFileSync(join(here.cwd, "part/a.txt"), "changed");
-    git("config", "diff.ignoreSubmodules", "all");
-    expect(await judge("feat/x")).toMatchObject({
-      landed: false,
-      reason: expect.stringContaining("uncommitted changes"),
-    });
-  });
-
   test("where nothing is known of it, or of its base, or of a repository; and the base itself", async () => {
     await declare("gone");
     expect((await land()).branches).toMatchObject([
@@ -266,25 +248,6 @@ describe("pruning", () => {
     const refused = await here.in(empty).run(["land", "--prune"]);
     expect(refused).toMatchObject({ exit: 2, stderr: expect.stringMatching(/branches.*force/s) });
     expect(await here.json(["unlanded", "list"])).toHaveLength(1);
-  });
-
-  test("keeps what a remote has, though it wasn't fetched; what no remote can be asked for is kept, too", async () => {
-    const remote = folder.file("remote.git");
-    execFileSync("git", ["clone", "-q", "--bare", here.cwd, remote], { env, stdio: "ignore" });
-    git("remote", "add", "origin", remote);
-    gitIn(remote, "branch", "feat/unfetched", "main");
-    for (const name of ["feat/unfetched", "gone"]) await declare(name);
-    expect(await here.json(["land", "--prune", "--dry-run"])).toMatchObject({ pruned: [{ branch: "gone" }] });
-    git("remote", "set-url", "origin", folder.file("nowhere.git"));
-    for (const flags of [["--prune"], ["--prune", "--fetch"]])
-      expect(await here.json(["land", ...flags])).toMatchObject({
-        pruned: [],
-        not_pruned: expect.stringMatching(/^offline: /),
-      });
-    expect((await here.run(["land", "--prune"])).stderr).toContain("Kept, whatever branches are no more: offline: ");
-    git("remote", "set-url", "origin", remote);
-    expect(await here.json(["land", "--prune"])).toMatchObject({ pruned: [{ branch: "gone" }] });
-    expect(await here.json(["unlanded", "list"])).toMatchObject([{ branch: "feat/unfetched" }]);
   });
 
   test("people are told of it when they claim what overlaps, and when they are refused", async () => {
