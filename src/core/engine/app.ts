@@ -2,6 +2,7 @@ import { DibsError } from "../../contract/errors.js";
 import type { Call, Caller, Operation, TextCall } from "../../contract/operation.js";
 import type { OperationName } from "../../contract/operations.js";
 import { parseInput } from "./input.js";
+import { KeyedCalls } from "./keyed-calls.js";
 import { Lane, type RunBatch } from "./lane.js";
 import type { EngineCall, Outcome, Success } from "./outcome.js";
 import { isEmpty, WaitingCalls } from "./waiting.js";
@@ -26,8 +27,7 @@ export class App {
   readonly #writes: Lane;
   readonly #reads: Lane;
   readonly #waiting: WaitingCalls;
-  /** Calls under way by their idempotency key: a repeat shares the answer (R59). */
-  readonly #underWay = new Map<string, Promise<Outcome>>();
+  readonly #keyed = new KeyedCalls();
   readonly #calls = new Set<Promise<unknown>>();
   #finished = false;
   /** Calls that wait, or will if they find nothing. */
@@ -120,11 +120,7 @@ export class App {
     const { idempotencyKey } = call.caller;
     if (idempotencyKey === undefined) return this.#perform(call, signal);
     const identity = JSON.stringify([call.name, call.caller, call.input]);
-    const shared = this.#underWay.get(identity);
-    if (shared) return shared;
-    const own = this.#perform(call, undefined).finally(() => this.#underWay.delete(identity));
-    this.#underWay.set(identity, own);
-    return own;
+    return this.#keyed.answer(identity, signal, (gone) => this.#perform(call, gone));
   }
 
   async #perform(call: EngineCall, signal: AbortSignal | undefined): Promise<Outcome> {
