@@ -92,6 +92,6 @@ export const HANDOFF_CALLS = {
     name: "decline_handoff",
     ...answering,
     input: (s) => given({ handoff_id: answered(s).id, reason: s.args.reason }),
-    predict: (s) => ({ offer: s.scene.rules.decline(s.who, answered(s)) }),
+    predict: (s) => ({ offer: s.scene.rules.decline(s.who, answered(s), s.args.reason) }),
   },
 } satisfies Record<string, CallKind>;
