@@ -92,6 +92,7 @@ function ClaimRow({ shown: { row, ended }, snapshot, stale }: { shown: ShownRow;
         </span>
         <span className="block font-mono text-xs text-faint" title={row.scope}>
           {row.kind === "task" && row.task_id !== null ? `task ${shortId(row.task_id)}` : row.scope}
+          {row.mode === "shared" && " (shared)"}
         </span>
         {row.offeredTo !== undefined && ended === undefined && (
           <span className="said block truncate text-xs text-far" title={row.offeredTo}>

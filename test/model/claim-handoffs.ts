@@ -42,11 +42,13 @@ export class ClaimHandoffs extends Arbitration {
       const session = this.sessionOf(who) ?? this.openImplicit(who.agent);
       const fresh = this.grantName(claim, { ...claim, session, seconds });
       fresh.hops = hops;
+      this.endCovered(session);
       return fresh;
     }
     this.reached("to one who had it already");
     Object.assign(own, { nested: own.nested + 1, hops: Math.max(own.hops, hops) });
     this.renewName(own, seconds);
+    this.endCovered(own.session);
     return own;
   }
 

@@ -43,7 +43,7 @@ export class Line extends Reservations {
   }
 
   /** What else the session waits for and has all of by now, be it by several calls. */
-  private endCovered(session: Session): void {
+  protected endCovered(session: Session): void {
     const held = this.claims.filter((claim) => claim.session === session && this.lives(claim));
     for (const ticket of this.tickets) {
       const own = ticket.session === session && this.inLine(ticket);

@@ -40,6 +40,7 @@ const REACHED: Readonly<Record<string, number>> = {
   "a ticket ended: session_ended": 25,
   overruled: 3,
   frozen: 80,
+  "passed one that is frozen": 15,
   "asked to yield": 50,
   "answered: yield": 6,
   "answered: narrow": 4,

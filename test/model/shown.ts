@@ -136,9 +136,16 @@ export class Comparison {
     same([actual.code, reason && actual.details.reason], [expected.code, reason]);
     if (inTheWay && actual.details.conflicts) sameInTheWay(actual.details.conflicts, inTheWay);
     if (!["task_claimed", "lease_lost", "handoff_taken"].includes(expected.code)) return;
+    // Of what was granted at that instant neither is known yet.
+    const isKnown = holder?.id !== null;
+    const grantOf = (lease: string | null, fence: number | null) => (isKnown ? [lease, fence] : []);
     same(
-      shownHolder && [shownHolder.lease_id, shownHolder.session_id, shownHolder.fence, shownHolder.expires_at],
-      holder && [holder.id, holder.session.id, holder.fence, iso(leaseEndMs(holder))],
+      shownHolder && [
+        ...grantOf(shownHolder.lease_id, shownHolder.fence),
+        shownHolder.session_id,
+        shownHolder.expires_at,
+      ],
+      holder && [...grantOf(holder.id, holder.fence), holder.session.id, iso(leaseEndMs(holder))],
     );
   }
 }

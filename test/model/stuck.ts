@@ -5,12 +5,12 @@ import type { Ticket } from "./tickets.js";
 
 /**
  * Who would wait for ever if everybody kept what it has until it has got all that it waits for, and then let go of all.
- * Played on copies; of the `more` in line themselves are told. What is kept for tasks is left out: a ring that goes through
- * one isn't refused yet, and ends with a lease.
+ * Played on copies, and without holds, as each has an end; of the `more` in line themselves are told. What is kept for tasks
+ * is left out: a ring that goes through one isn't refused yet, and ends with a lease.
  */
 export function stuckAfterAll(rules: Line, more: readonly Ticket[]): Set<Ticket> {
-  const { claims, tickets } = rules;
-  const before = [claims.splice(0), tickets.splice(0)] as const;
+  const { claims, tickets, freezes } = rules;
+  const before = [claims.splice(0), tickets.splice(0), freezes.splice(0)] as const;
   const players = [...before[1], ...more].filter((ticket) => !isReservation(ticket));
   const copies = new Map(players.map((ticket) => [{ ...ticket }, ticket] as const));
   claims.push(...before[0].map((claim) => ({ ...claim })));
@@ -19,6 +19,7 @@ export function stuckAfterAll(rules: Line, more: readonly Ticket[]): Set<Ticket>
   const stuck = new Set(rules.inOrder().map((ticket) => copies.get(ticket) as Ticket));
   claims.splice(0, claims.length, ...before[0]);
   tickets.splice(0, tickets.length, ...before[1]);
+  freezes.push(...before[2]);
   return stuck;
 }
 

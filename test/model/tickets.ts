@@ -145,11 +145,10 @@ export class Tickets extends ScopedTasks {
   /** What is offered and not taken is offered no more (R41). */
   override place(...what: Parameters<ScopedTasks["place"]>): Hold {
     const hold = super.place(...what);
-    for (const ticket of this.tickets)
-      if (this.offered(ticket) && this.frozenInLine(ticket)) {
-        this.withdraw(ticket);
-        this.reached("offered no more, as it is frozen");
-      }
+    for (const ticket of this.inOrder().filter((each) => this.frozenInLine(each))) {
+      if (this.offered(ticket)) this.reached("offered no more, as it is frozen");
+      this.withdraw(ticket);
+    }
     return hold;
   }
 
@@ -214,18 +213,25 @@ export class Tickets extends ScopedTasks {
     if (inTheWay.length > 0) throw this.taken(inTheWay);
   }
 
-  /** Besides these those that are before it in line, as far as nobody would wait for each other. */
+  /**
+   * Besides these those that are before it in line, as far as nobody would wait for each other, and no hold keeps them from
+   * their turn (R36).
+   */
   override inTheWay(asked: Asker & { ticket?: Ticket | null }, wanted: readonly Wanted[]): (Claim | Ticket)[] {
     const asker: InLine = { ticket: null, ...asked };
     const hard = this.heldOrOffered(asker, wanted);
     // Who is in line already passes whoever is behind it; a newcomer doesn't pass those whom it waits for.
     const mine = (ticket: Ticket) => ticket.session === asker.session && this.inLine(ticket);
-    const own = asker.ticket?.session === asker.session ? [] : this.tickets.filter(mine);
+    const own = this.tickets.filter(mine);
+    const isNewcomer = asker.ticket?.session !== asker.session;
     const before = this.others(asker, wanted).filter((ticket) => {
       if (this.offered(ticket)) return false;
-      if (own.length > 0 && this.reachHard(own, ticket.session)) return true;
-      if (!this.isBefore(ticket, asker)) return false;
-      return !this.reachHard([ticket], asker.session);
+      const isAwaited = this.reachHard(own, ticket.session);
+      if (isNewcomer && isAwaited) return true;
+      if (!this.isBefore(ticket, asker) || this.reachHard([ticket], asker.session)) return false;
+      const isPassed = this.frozenInLine(ticket) && !isAwaited;
+      if (isPassed) this.reached("passed one that is frozen");
+      return !isPassed;
     });
     return this.places.inTheWay([...hard, ...before], wanted);
   }

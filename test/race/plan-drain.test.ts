@@ -13,8 +13,12 @@ import { ServerProcess } from "../support/server-process.js";
 
 const WORKERS = { overHttp: 8, byCommand: 8 };
 const PLAN = "drain";
-/** So long that what Dibs needs between two steps, some milliseconds, is measured and not what a busy machine adds. */
+/** So much longer steps are in the campaign. */
 const SCALE = rounds(1, 4);
+/** What a task costs over HTTP on a machine that does nothing else, ms. */
+const QUIET_MS = 8;
+/** No step gets more than so many times longer on a busy machine. */
+const SLOWEST = 3;
 
 interface Step {
   readonly key: string;
@@ -40,7 +44,7 @@ interface Ladder {
  * Ladders of diamonds (a fork, two sides, a join that is the next fork), layer by layer side by side. The joins stand
  * before their sides: who took the steps as they are written, and cared for nothing else, would take them too early.
  */
-function ladders(all: readonly Ladder[]): Step[] {
+function ladders(all: readonly Ladder[], scale: number): Step[] {
   const steps: Step[] = [];
   const most = Math.max(...all.map(({ diamonds }) => diamonds));
   const layers = [0, ...Array.from({ length: most }, (_, nth) => [2 * nth + 2, 2 * nth + 1]).flat()];
@@ -52,7 +56,7 @@ function ladders(all: readonly Ladder[]): Step[] {
       const before = odd ? [at(layer - 1, "")] : [at(layer - 1, "l"), at(layer - 1, "r")];
       for (const side of odd ? ["l", "r"] : [""]) {
         const key = at(layer, side);
-        const seconds = (SCALE * ms(layer, steps.length)) / 1_000;
+        const seconds = (scale * ms(layer, steps.length)) / 1_000;
         steps.push({ key, content: `${seconds} step ${key}`, depends_on: layer === 0 ? [] : before, priority });
       }
     }
@@ -65,28 +69,44 @@ const SHAPES = [
   {
     // The later the shorter, so that any worker who takes the next one comes near the bound.
     what: "all its work",
-    steps: ladders(
-      Array.from({ length: 20 }, (_, nth) => ({
-        name: `c${nth}`,
-        diamonds: 8,
-        ms: (layer, at) => 600 - 75 * Math.min(4, Math.floor(layer / 4)) + ((at * 37) % 75),
-      })),
-    ),
+    ladders: Array.from({ length: 20 }, (_, nth) => ({
+      name: `c${nth}`,
+      diamonds: 8,
+      ms: (layer: number, at: number) => 600 - 75 * Math.min(4, Math.floor(layer / 4)) + ((at * 37) % 75),
+    })),
     widest: 40,
     longest: 17,
   },
   {
     what: "its longest chain",
-    steps: ladders([
+    ladders: [
       // What holds up the whole is urgent: in order of creation it would come last.
       { name: "spine", diamonds: 8, priority: 4, ms: () => 600 },
       ...Array.from({ length: 118 }, (_, nth) => ({ name: `c${nth}`, diamonds: 1, ms: () => 100 + (nth % 50) })),
       ...Array.from({ length: 3 }, (_, nth) => ({ name: `d${nth}`, diamonds: 0, ms: () => 100 })),
-    ]),
+    ],
     widest: 2 + 2 * 118,
     longest: 17,
   },
 ] as const;
+
+/**
+ * How much longer steps are here and now, so that what Dibs needs between two of them is measured, and not what a busy
+ * machine adds: three times as slow as when it does nothing else, it made 10 % of bounds of a quiet machine's length.
+ */
+async function scaleHere(http: RawHttp): Promise<number> {
+  const session = (await http.post("/v1/sessions", { client: "pace" })).body.id;
+  const cycle = async () => {
+    const { id } = (await http.post("/v1/tasks", { content: "pace" })).body;
+    const { lease_id } = (await http.post(`/v1/tasks/${id}/claim`, {}, { session })).body.task;
+    expect((await http.post(`/v1/tasks/${id}/complete`, { lease_id }, { session })).status).toBe(200);
+  };
+  const startedAt = performance.now();
+  for (let nth = 0; nth < 30; nth += 1) await cycle();
+  const paceMs = (performance.now() - startedAt) / 30;
+  measured("a task over HTTP", { paceMs });
+  return SCALE * Math.min(SLOWEST, Math.max(1, paceMs / QUIET_MS));
+}
 
 /** Takes step after step over HTTP until the plan is done, each for as long as it says. */
 async function workOverHttp(http: RawHttp, isDone: () => boolean): Promise<void> {
@@ -109,7 +129,7 @@ interface Event {
   readonly actor: { readonly agent_name: string };
 }
 
-/** The plan's events in the order of commits: of its steps alone, as nothing else is in the store. */
+/** The plan's events in the order of commits. */
 async function eventsOf(http: RawHttp): Promise<Event[]> {
   const all: Event[] = [];
   for (let after = "0"; ; ) {
@@ -121,8 +141,9 @@ async function eventsOf(http: RawHttp): Promise<Event[]> {
 }
 
 /** What the log says of the plan: that each step was done once and after its blockers, and how long all of it took. */
-function judged(steps: readonly Step[], made: readonly { key: string; task_id: string }[], events: readonly Event[]) {
+function judged(steps: readonly Step[], made: readonly { key: string; task_id: string }[], log: readonly Event[]) {
   const keyOf = new Map(made.map(({ key, task_id }) => [task_id, key]));
+  const events = log.filter(({ task_id }) => keyOf.has(task_id));
   const times = new Map<string, { claimedMs?: number; completedMs?: number }>(steps.map(({ key }) => [key, {}]));
   const stepOf = new Map(steps.map((step) => [step.key, step]));
   const early: string[] = [];
@@ -158,7 +179,7 @@ test.each(SHAPES)(
   {
     timeout: limit(120_000),
   },
-  async ({ what, steps, widest, longest }) => {
+  async ({ what, widest, longest, ...shape }) => {
     const folder = mkdtempSync(join(QUICK_DISK, "dibs-drain-"));
     const store = `sqlite:${join(folder, "dibs.db")}`;
     const server = await ServerProcess.start({ store });
@@ -167,6 +188,7 @@ test.each(SHAPES)(
       rmSync(folder, { recursive: true, force: true });
     });
     const http = server.client();
+    const steps = ladders(shape.ladders, await scaleHere(http));
     const made = await http.post("/v1/plans", { slug: PLAN, steps });
     expect(made.status).toBe(201);
     expect(made.body).toMatchObject({ steps_created: 500, widest_front: widest });

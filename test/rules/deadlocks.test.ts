@@ -22,8 +22,12 @@ describe("who would wait for each other (R37)", () => {
     ]);
     expect(cycle.message).toContain("cat would wait for path:a/x");
     expect(await line()).toHaveLength(2);
-    // Without waiting it is an ordinary conflict.
-    expect((await refused(cat, ["path:a/x"])).code).toBe("scope_conflict");
+    // Without waiting it is an ordinary conflict, which doesn't offer what would be refused.
+    const conflict = await refused(cat, ["path:a/x"]);
+    expect(conflict.code).toBe("scope_conflict");
+    expect(JSON.stringify(conflict.next)).not.toContain("wait: true");
+    expect(JSON.stringify(conflict.next)).toContain("Release what others wait for");
+    expect(JSON.stringify((await refused(dan, ["path:a/x"])).next)).toContain("wait: true; you would be number 1");
   });
 
   test("is seen, too, where it is closed by whom the new one would be before", async () => {
@@ -42,6 +46,19 @@ describe("who would wait for each other (R37)", () => {
     await wait(ben, ["path:p", "path:r"]);
     await release(dan, "path:q");
     expect(await line()).toEqual(["cat offered", "ann waiting", "ben waiting"]);
+  });
+
+  test("is seen where a child asks for its parent's task: the parent would wait", async () => {
+    const main = await fresh.session(ben, { share_with_children: true });
+    const child = await fresh.session(main, { parent_session_id: main.sessionId });
+    await claim(ann, ["path:x"]);
+    await claim(main, ["path:p"]);
+    await wait(ann, ["path:p"]);
+    const { id: task_id } = await fresh.task();
+    await fresh.claim(task_id, main);
+    const refusal = await refused(child, ["path:x"], { wait: true, task_id });
+    expect(refusal.code).toBe("would_deadlock");
+    expect(refusal.cycle).toMatchObject([{ session_id: main.sessionId }, { holder: { session_id: main.sessionId } }]);
   });
 
   test("isn't so for who holds what somebody before it in line waits for: it passes that one", async () => {

@@ -36,6 +36,16 @@ describe("a claim of a scope that is handed over (R39)", () => {
     expect(again.fence).toBeGreaterThan(before.fence ?? 0);
   });
 
+  test("is waited for no more by the receiver, which has it now", async () => {
+    const held = await claim(ann, ["path:src"]);
+    const { ticket = "" } = await fresh.ask("claim_scopes", { scopes: ["path:src"], intent: "x", wait: true }, ben);
+    const { lease_id } = await accept(await offer(held, ben), ben);
+    expect(await fresh.ask("get_wait", { ticket }, ben)).toMatchObject({
+      state: "granted",
+      claims: [{ id: lease_id, agent_name: "ben" }],
+    });
+  });
+
   test("is the receiver's under a new lease of full length, with a higher fence (R4)", async () => {
     const held = await claim(ann, ["path:src"], { ttl_seconds: 60, mode: "shared" });
     fresh.time.pass(10_000);

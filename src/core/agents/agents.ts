@@ -12,7 +12,7 @@ import type { AgentRow } from "../port/rows.js";
 import type { Tx } from "../port/store.js";
 import { quoted } from "../quoted.js";
 import { unassignRecurrences } from "../recurrences/recurrences.js";
-import { isLive } from "../scopes/scope-conflicts.js";
+import { isClaimLive } from "../scopes/scope-conflicts.js";
 import { scopeClaimView } from "../scopes/scope-view.js";
 import { unassignAll } from "../tasks/assignments.js";
 import { taskState } from "../tasks/task-state.js";
@@ -152,7 +152,7 @@ async function revokeAll(context: Context, agent: AgentRow, done: string, why: s
   }
   const names = await context.tx.scopes.ofAgent(agent.id);
   for (const row of names)
-    if (isLive(row, context.nowMs)) await tellLost(context.tx, row, "revoked", `${row.scope}: ${reason}`);
+    if (isClaimLive(row, context.nowMs)) await tellLost(context.tx, row, "revoked", `${row.scope}: ${reason}`);
   await freeNames(context, names, "revoked", { reason });
   return releaseAll(context, held, "revoked", { forced: true, reason });
 }

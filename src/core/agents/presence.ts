@@ -10,14 +10,14 @@ import { requireNamed, sessionOf } from "../named.js";
 import type { SessionRow, TaskRow } from "../port/rows.js";
 import type { UnlandedFilter } from "../port/unlanded-rows.js";
 import type { Page } from "../port/verbs.js";
-import { isLive } from "../scopes/scope-conflicts.js";
+import { isClaimLive } from "../scopes/scope-conflicts.js";
 import { scopeClaimView } from "../scopes/scope-view.js";
 import { NO_HEADS } from "../tasks/heads.js";
 import { taskState } from "../tasks/task-state.js";
 import { iso, sessionView, taskView } from "../tasks/task-view.js";
 import { unlandedView } from "../unlanded/unlanded-view.js";
 import { projectOf } from "./projects.js";
-import { isLive as isOpen } from "./session-life.js";
+import { isSessionLive } from "./session-life.js";
 
 type Input = z.output<Operations["get_presence"]["input"]>;
 
@@ -46,7 +46,7 @@ export const get_presence: Handler<Input> = async (context, input) => {
 
 async function sessionsOf(context: Context, input: Input, project: string | null, page: Page): Promise<SessionRow[]> {
   if (input.session_id !== undefined)
-    return [await sessionOf(context, input.session_id)].filter((row) => isOpen(row, context.nowMs));
+    return [await sessionOf(context, input.session_id)].filter((row) => isSessionLive(row, context.nowMs));
   const narrowed = { agentId: input.agent_id, projectId: project ?? undefined, nowMs: context.nowMs };
   return context.tx.sessions.list(context.workspaceId, { state: "open", ...narrowed }, page);
 }
@@ -69,7 +69,7 @@ async function present(context: Context, rows: readonly SessionRow[]) {
     waitingOf(context, ids),
   ]);
   const claimsOf = grouped(
-    claims.filter((claim) => isLive(claim, context.nowMs)),
+    claims.filter((claim) => isClaimLive(claim, context.nowMs)),
     (claim) => claim.holder_session,
   );
   const looking = lookingOnce(context);

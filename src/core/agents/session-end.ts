@@ -6,7 +6,7 @@ import { endScopes, lapseScopes } from "../leases/scope-leases.js";
 import { endWait } from "../line/line.js";
 import type { SessionRow, TaskRow } from "../port/rows.js";
 import type { ScopeClaimRow, ScopeEnd } from "../port/scope-rows.js";
-import { isLive } from "../scopes/scope-conflicts.js";
+import { isClaimLive } from "../scopes/scope-conflicts.js";
 import { taskState } from "../tasks/task-state.js";
 import { givenBack, recordGivenBack } from "../tasks/work.js";
 import { keepFindings, ownSession, sessionEvent } from "./sessions.js";
@@ -63,10 +63,10 @@ export async function freeNames(
   how: ScopeEnd,
   data: object,
 ): Promise<number> {
-  const live = rows.filter((row) => isLive(row, context.nowMs));
+  const live = rows.filter((row) => isClaimLive(row, context.nowMs));
   await lapseScopes(
     context.tx,
-    rows.filter((row) => !isLive(row, context.nowMs)),
+    rows.filter((row) => !isClaimLive(row, context.nowMs)),
   );
   await endScopes(context, live, how, data);
   return live.length;

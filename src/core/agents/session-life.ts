@@ -35,7 +35,7 @@ export function newSession(
 }
 
 /** Whether it lives at the instant, whatever its row says (R1). */
-export function isLive(session: Pick<SessionRow, "state" | "expires_at">, nowMs: number): boolean {
+export function isSessionLive(session: Pick<SessionRow, "state" | "expires_at">, nowMs: number): boolean {
   return session.state === "open" && (session.expires_at === null || nowMs < session.expires_at);
 }
 

@@ -8,7 +8,7 @@ import type { SessionRow } from "../port/rows.js";
 import type { SessionChange } from "../port/session-verbs.js";
 import { tellOffersOfUnlanded } from "../unlanded/unlanded-offers.js";
 import { projectOf } from "./projects.js";
-import { carryParents, isLive, keepAlive, newSession, sessionEnded } from "./session-life.js";
+import { carryParents, isSessionLive, keepAlive, newSession, sessionEnded } from "./session-life.js";
 import { ownSession, sessionEvent, shown } from "./sessions.js";
 
 type Input = z.output<Operations["open_session"]["input"]>;
@@ -77,7 +77,7 @@ async function saidBy(context: Context, input: Input): Promise<SessionChange> {
 /** A session of the caller's own that lives: whoever ends it ends its children, so it may be nobody else's. */
 async function liveParent(context: Context, id: string): Promise<SessionRow> {
   const parent = await ownSession(context, id);
-  if (!isLive(parent, context.nowMs)) throw sessionEnded(parent);
+  if (!isSessionLive(parent, context.nowMs)) throw sessionEnded(parent);
   let depth = 1;
   for (let above = parent.parent_session_id; above !== null; depth += 1) {
     above = (await context.tx.sessions.byId(context.workspaceId, above))?.parent_session_id ?? null;
@@ -121,6 +121,6 @@ async function tokensSession(context: Context, token: string): Promise<SessionRo
       next: ["Open a session of your own: open_session without resume_token.", "Or take the newest token."],
     });
   }
-  if (!isLive(row, context.nowMs)) throw sessionEnded(row);
+  if (!isSessionLive(row, context.nowMs)) throw sessionEnded(row);
   return row;
 }

@@ -8,12 +8,12 @@ import { renew } from "../leases/leases.js";
 import { lapseScopes, renewScope } from "../leases/scope-leases.js";
 import { requireNamed, sessionOf } from "../named.js";
 import { type SessionRow, type TaskRow, withChange } from "../port/rows.js";
-import { isLive, scopeEndMs } from "../scopes/scope-conflicts.js";
+import { isClaimLive, scopeEndMs } from "../scopes/scope-conflicts.js";
 import { taskState } from "../tasks/task-state.js";
 import { iso, sessionView } from "../tasks/task-view.js";
 import { noticesOf } from "./notices.js";
 import { projectOf } from "./projects.js";
-import { isLive as isSessionLive, keepAlive, sessionEnded } from "./session-life.js";
+import { isSessionLive, keepAlive, sessionEnded } from "./session-life.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
 
@@ -122,10 +122,10 @@ async function namesHeld(context: Context, session: SessionRow, how: { readonly 
   const rows = await context.tx.scopes.ofSession(session.id);
   await lapseScopes(
     context.tx,
-    rows.filter((row) => !isLive(row, context.nowMs)),
+    rows.filter((row) => !isClaimLive(row, context.nowMs)),
   );
   for (const row of rows) {
-    if (!isLive(row, context.nowMs)) continue;
+    if (!isClaimLive(row, context.nowMs)) continue;
     const kept = how.renew ? await renewScope(context, row, {}) : row;
     const endMs = scopeEndMs({ ...kept, session_expires_at: session.expires_at });
     items.push({

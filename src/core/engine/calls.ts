@@ -5,7 +5,7 @@ import type { Operation } from "../../contract/operation.js";
 import { operations } from "../../contract/operations.js";
 import { sessionOperations } from "../../contract/session.js";
 import { workspaceOperations } from "../../contract/workspace.js";
-import { isLive, sessionEnded, signOfLife } from "../agents/session-life.js";
+import { isSessionLive, sessionEnded, signOfLife } from "../agents/session-life.js";
 import { tellOffered } from "../agents/session-open.js";
 import { AskAgain, type Context, type Handler, type Reply } from "../context.js";
 import { KnownHolds } from "../holds/known-holds.js";
@@ -220,7 +220,7 @@ export class Calls {
     const { sessionId } = call.caller;
     if (sessionId === undefined) return this.identities.implicitSession(tx, known.agent);
     const session = await this.identities.session(tx, known.agent, sessionId);
-    if (!isLive(session, tx.nowMs)) {
+    if (!isSessionLive(session, tx.nowMs)) {
       if (isRead(call) || call.name === "end_session" || call.name === "open_session") return session;
       throw sessionEnded(session);
     }

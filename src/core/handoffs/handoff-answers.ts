@@ -11,11 +11,19 @@ import { leaseLost } from "../leases/lost-lease.js";
 import { tellLost, transferScope, transferScopesOf } from "../leases/scope-leases.js";
 import { isOffered } from "../line/line-order.js";
 import { conflictOf, ticketsNear } from "../line/line-tickets.js";
+import { endCovered } from "../line/waits.js";
 import type { HandoffRow } from "../port/handoff-verbs.js";
 import type { ProjectRow, TaskRow } from "../port/rows.js";
 import type { ScopeClaimRow } from "../port/scope-rows.js";
 import { quoted } from "../quoted.js";
-import { type Conflict, type Found, isInTheWay, isLive, lookAround, scopeConflict } from "../scopes/scope-conflicts.js";
+import {
+  type Conflict,
+  type Found,
+  isClaimLive,
+  isInTheWay,
+  lookAround,
+  scopeConflict,
+} from "../scopes/scope-conflicts.js";
 import { type Wanted, wantedOf } from "../scopes/scope-names.js";
 import { withoutFreePlaces } from "../scopes/scope-places.js";
 import { scopeClaimView } from "../scopes/scope-view.js";
@@ -105,7 +113,7 @@ async function holderNow(context: Context, row: HandoffRow) {
   }
   const ids = [row.granted_lease, row.claim_id].filter((id) => id !== null);
   const claims = await context.tx.scopes.byIds(context.workspaceId, ids);
-  const live = claims.find((claim) => isLive(claim, context.nowMs));
+  const live = claims.find((claim) => isClaimLive(claim, context.nowMs));
   return live && scopeClaimView(live, context.nowMs);
 }
 
@@ -151,6 +159,7 @@ async function takeClaim(
   const session = await context.holder();
   const after = await transferScope(context, named, { session, project: { id: row.project_id }, leaseSeconds }, own);
   await settle(context, handoff, { lease_id: after.id, fence: after.fence, session: session.id });
+  await endCovered(context, session.id);
   const to = { lease_id: after.id, fence: after.fence, agent_id: session.agent_id, session_id: session.id };
   const was = { mode: row.mode, fence: row.fence, agent_id: row.holder_agent, session_id: row.holder_session };
   await handoffEvent(context.tx, "accepted", handoff, { ...was, to }, context);
@@ -241,7 +250,7 @@ export async function acceptedAnew(context: Context, id: string): Promise<unknow
     if (task) throw (await leaseLost(context, task, { lease_id: row.granted_lease ?? "" })).refusal;
   }
   const [claim] = await context.tx.scopes.byIds(context.workspaceId, [row.granted_lease ?? ""]);
-  if (claim && isLive(claim, context.nowMs)) return (await answer(context, id, null, claim.id)).body;
+  if (claim && isClaimLive(claim, context.nowMs)) return (await answer(context, id, null, claim.id)).body;
   throw new DibsError("lease_lost", `${offeredThing(row)} was handed to you, and is yours no more.`, {
     reason: claim?.ended_how ?? "expired",
     next: ["Stop working on it."],

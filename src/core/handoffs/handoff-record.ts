@@ -1,4 +1,4 @@
-import { isLive } from "../agents/session-life.js";
+import { isSessionLive } from "../agents/session-life.js";
 import type { Context } from "../context.js";
 import { type By, recordBy } from "../events.js";
 import { newId } from "../ids.js";
@@ -37,7 +37,7 @@ const TOLD_MAX = 100;
 /** Those that may accept it, and are there to be told. */
 async function receivers(tx: Tx, row: HandoffRow): Promise<string[]> {
   if (row.to_session !== null) return [row.to_session];
-  const open = (await tx.sessions.openOf(row.to_agent)).filter((session) => isLive(session, tx.nowMs));
+  const open = (await tx.sessions.openOf(row.to_agent)).filter((session) => isSessionLive(session, tx.nowMs));
   return open.map(({ id }) => id).filter((id) => id !== row.from_session);
 }
 

@@ -3,7 +3,7 @@ import { DibsError, invalidInput } from "../../contract/errors.js";
 import { HOPS_MAX } from "../../contract/handoff.js";
 import type { Operations } from "../../contract/operations.js";
 import { projectOf } from "../agents/projects.js";
-import { isLive as isSessionLive, sessionEnded } from "../agents/session-life.js";
+import { isSessionLive, sessionEnded } from "../agents/session-life.js";
 import type { Context, Handler, Reply } from "../context.js";
 import { cursorAfter, pageOf } from "../cursor.js";
 import { newId } from "../ids.js";
@@ -13,7 +13,7 @@ import { agentOf, sessionOf } from "../named.js";
 import type { StoredHandoff } from "../port/handoff-verbs.js";
 import type { ScopeClaimRow } from "../port/scope-rows.js";
 import { quoted } from "../quoted.js";
-import { isLive, isProven, overlapping } from "../scopes/scope-conflicts.js";
+import { isClaimLive, isProven, overlapping } from "../scopes/scope-conflicts.js";
 import { scopeClaimView } from "../scopes/scope-view.js";
 import { taskOf } from "../tasks/tasks.js";
 import { endOffer, expireOffers, handoffEvent, tellReceivers } from "./handoff-record.js";
@@ -40,7 +40,8 @@ export const handoff_claim: Handler<Input<"handoff_claim">> = async (context, in
     const text = `There is no claim of a scope ${input.claim_id}; see GET /v1/claims (dibs who --json). A task is handed over by its own id: handoff_task.`;
     throw new DibsError("not_found", text, {});
   }
-  if (row.holder_session !== context.session?.id || !isLive(row, context.nowMs)) throw await claimLost(context, row);
+  if (row.holder_session !== context.session?.id || !isClaimLive(row, context.nowMs))
+    throw await claimLost(context, row);
   if (!isProven(row, input)) throw await claimLost(context, row, "superseded");
   if (row.task_id !== null)
     throw invalidInput("claim_id", `names what goes with task ${row.task_id}: hand over the task (handoff_task)`);
@@ -57,7 +58,7 @@ async function claimLost(
 ): Promise<DibsError<"lease_lost">> {
   const mine = row.holder_session === context.session?.id;
   const reason = mine ? (row.ended_how ?? how) : "never_held";
-  const now = isLive(row, context.nowMs) ? row : await holderOfName(context, row);
+  const now = isClaimLive(row, context.nowMs) ? row : await holderOfName(context, row);
   // Not that it is free: a hold, or who waits in line for it, may keep it from being claimed.
   const ended = mine ? " Your claim of it has ended." : "";
   const held = now ? ` ${now.agent_name} (session ${now.holder_session}) holds ${now.scope} now.` : ended;

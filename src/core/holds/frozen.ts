@@ -3,9 +3,9 @@ import type { Context } from "../context.js";
 import type { TaskRow } from "../port/rows.js";
 import { quoted } from "../quoted.js";
 import type { Wanted } from "../scopes/scope-names.js";
-import { overlap } from "../scopes/scope-overlap.js";
 import { declared } from "../tasks/task-scopes.js";
 import { iso } from "../tasks/task-view.js";
+import { freezes } from "./freezing.js";
 import { holdView } from "./hold-view.js";
 import type { Hold } from "./known-holds.js";
 
@@ -37,11 +37,8 @@ const NONE: ReadonlySet<number> = new Set();
 
 /** Those of the holds that freeze new claims of these names, made in that project. */
 function freezing(holds: readonly Hold[], projectId: string, wanted: readonly Wanted[]): Hold[] {
-  return holds.filter(({ key, namespace, project_id }) =>
-    key === null
-      ? project_id === projectId
-      : wanted.some((each) => each.namespace === namespace && overlap(each.scope.key, key)),
-  );
+  const names = wanted.map(({ namespace, scope }) => ({ namespace, key: scope.key }));
+  return holds.filter((hold) => freezes(hold, projectId, names));
 }
 
 /** The holds that keep the caller from claiming the names; none where it claims none. */

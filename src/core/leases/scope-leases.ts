@@ -7,7 +7,7 @@ import type { ProjectRow, SessionRow, TaskRow } from "../port/rows.js";
 import type { GrantedScope, ScopeClaimRow, ScopeEnd, StoredScopeClaim } from "../port/scope-rows.js";
 import { StoreConflict, type Tx } from "../port/store.js";
 import { OverlapIndex } from "../scopes/overlap-index.js";
-import { isLive, scopeEndMs } from "../scopes/scope-conflicts.js";
+import { isClaimLive, scopeEndMs } from "../scopes/scope-conflicts.js";
 import { indexKey } from "../scopes/scope-keys.js";
 import type { Wanted } from "../scopes/scope-names.js";
 import { iso } from "../tasks/task-view.js";
@@ -222,7 +222,7 @@ export async function lapseScopes(tx: Tx, seen: readonly ScopeClaimRow[]): Promi
   await tx.scopes.settle(seen);
   const rows = tx.shared ? await tx.scopes.locked(seen.map(({ seq }) => seq)) : seen;
   for (const row of rows) {
-    if (row.ended_at !== null || isLive(row, tx.nowMs)) continue;
+    if (row.ended_at !== null || isClaimLive(row, tx.nowMs)) continue;
     const endedMs = Math.max(row.claimed_at, Math.min(scopeEndMs(row), tx.nowMs));
     if (!(await ended(tx, [row], endedMs, "expired"))) continue;
     const expired = { expired_at: iso(endedMs), agent_id: row.holder_agent, session_id: row.holder_session };

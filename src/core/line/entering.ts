@@ -3,13 +3,15 @@ import { noticesOf } from "../agents/notices.js";
 import type { Context, Reply } from "../context.js";
 import { newId } from "../ids.js";
 import type { WaitRow } from "../port/wait-rows.js";
-import { type Conflict, scopeEndMs } from "../scopes/scope-conflicts.js";
+import { type Conflict, type Place, scopeEndMs } from "../scopes/scope-conflicts.js";
 import type { Claiming } from "../scopes/scope-granting.js";
-import { refuseDeadlock } from "./deadlock.js";
-import { countAhead, inTheWayOf } from "./in-line.js";
+import type { Wanted } from "../scopes/scope-names.js";
+import { holdingOf } from "../tasks/task-scopes.js";
+import { deadlockOf } from "./deadlock.js";
+import { countAhead } from "./in-line.js";
 import { enterLine, freeUp } from "./line.js";
 import { isBefore, namesOf, rankOf } from "./line-order.js";
-import { askerOf, ticketsNear, waitedName, waitingOf, wantedBy } from "./line-tickets.js";
+import { askerOf, type InLine, ticketsNear, waitedName, waitingOf, wantedBy } from "./line-tickets.js";
 import { awaitedBy } from "./wait-graph.js";
 import { NOT_OFFERED, ticketOf, waitOf } from "./waits.js";
 
@@ -37,7 +39,16 @@ function soonest(conflicts: readonly Conflict[]): number | null {
   return ends.length === 0 ? null : Math.min(...ends.map(({ holder }) => scopeEndMs(holder)));
 }
 
-async function enter(context: Context, asked: Claiming, { priority, mark, conflicts }: Waiting): Promise<string> {
+/** The place in line that a refused request would get, as far as its turn there would come (R37). */
+export async function openPlace(context: Context, asked: Claiming, priority: number): Promise<Place> {
+  const { wanted } = asked;
+  const asker = asked.asker.ticket === null ? await standingFor(context, asked, priority) : asked.asker;
+  const ends = asker.ticket === null && (await context.tx.waits.any);
+  if (ends && (await deadlockOf(context, asker, wanted))) return "deadlock";
+  return (await countAhead(context, wanted, asker)) + 1;
+}
+
+async function enter(context: Context, asked: Claiming, { priority, mark }: Waiting): Promise<string> {
   const { row, wanted, project, intent, leaseSeconds } = asked;
   const { waits_per_agent_max: limit, claims_per_agent_max: most } = context.settings;
   // It would be offered what nobody lets it take, and keep it from others.
@@ -57,12 +68,10 @@ async function enter(context: Context, asked: Claiming, { priority, mark, confli
       `${context.agent.name} waits for ${limit} things already, the most that waits_per_agent_max allows; leave some lines: cancel_wait.`,
       { setting: "waits_per_agent_max", limit },
     );
-  const rank = await behindAwaited(context, asked, rankOf(context.nowMs, priority));
-  const asker = { ...asked.asker, rank };
-  // Further behind than it asked for it has more before it.
-  const inTheWay = rank === asked.asker.rank ? conflicts : await inTheWayOf(context, wanted, asker);
-  await refuseDeadlock(context, asker, wanted, inTheWay);
-  const session = row?.holder_session ?? (await context.holder()).id;
+  const asker = await standingFor(context, asked, priority);
+  const deadlock = await deadlockOf(context, asker, wanted);
+  if (deadlock) throw deadlock;
+  const session = asker.session?.id ?? (await context.holder()).id;
   const names = wanted.map(waitedName);
   const ticket = {
     id: newId(context.nowMs),
@@ -78,7 +87,7 @@ async function enter(context: Context, asked: Claiming, { priority, mark, confli
     lease_seconds: leaseSeconds,
     priority,
     asked_at: context.nowMs,
-    rank,
+    rank: asker.rank,
     ...NOT_OFFERED,
   };
   await enterLine(context.tx, ticket, names, context);
@@ -86,19 +95,25 @@ async function enter(context: Context, asked: Claiming, { priority, mark, confli
   return ticket.id;
 }
 
+/** Who would stand in line: whoever holds the task that it is for, be it the asker's parent; behind those whom that awaits. */
+async function standingFor(context: Context, { row, wanted, asker }: Claiming, priority: number): Promise<InLine> {
+  const session = row === null ? asker.session : (await holdingOf(context, row)).session;
+  const inLine = { ...asker, session, rank: rankOf(context.nowMs, priority) };
+  return { ...inLine, rank: await behindAwaited(context, wanted, inLine) };
+}
+
 /**
  * The rank, no further in front than those whom the asker waits for already: with a high priority it would get before them
  * into a line, and they would then wait for each other.
  */
-async function behindAwaited(context: Context, { wanted, asker }: Claiming, rank: number): Promise<number> {
+async function behindAwaited(context: Context, wanted: readonly Wanted[], asker: InLine): Promise<number> {
   const own = asker.session ? await waitingOf(context, [asker.session.id]) : [];
-  if (own.length === 0) return rank;
+  if (own.length === 0) return asker.rank;
   const awaited = await awaitedBy(context, own);
-  const met = await ticketsNear(context, [{ wanted, asker }]);
-  const passed = met.filter(
-    ({ wait }) => awaited.has(wait.session_id ?? "") && !isBefore(wait, { rank, ticket: null }),
+  const passed = (await ticketsNear(context, [{ wanted, asker }])).filter(
+    ({ wait }) => awaited.has(wait.session_id ?? "") && !isBefore(wait, { rank: asker.rank, ticket: null }),
   );
-  return Math.max(rank, ...passed.map(({ wait }) => wait.rank));
+  return Math.max(asker.rank, ...passed.map(({ wait }) => wait.rank));
 }
 
 /** Whom the session waits for now may pass those who wait for it, which it could not before: it is looked at again. */

@@ -1,4 +1,5 @@
 import { type Sharing, sharersOf } from "../agents/sharing.js";
+import { frozenTickets } from "../holds/freezing.js";
 import type { WaitRow } from "../port/wait-rows.js";
 import type { Conflict, Looking } from "../scopes/scope-conflicts.js";
 import type { Wanted } from "../scopes/scope-names.js";
@@ -17,20 +18,24 @@ export async function inTheWayOf(looking: Looking, wanted: readonly Wanted[], as
 /**
  * What of the line is in the way of a request: live offers, and those before it (R35); one that waits for the asker isn't,
  * or they would wait for each other. And one behind a newcomer is, where the newcomer waits for that one already: granted,
- * the two would wait for each other, too.
+ * the two would wait for each other, too. One that a hold keeps from its turn stops nobody meanwhile (R36), but whom the
+ * asker waits for.
  */
 export async function ahead(looking: Looking, wanted: readonly Wanted[], asker: InLine): Promise<Conflict[]> {
   const met = await ticketsNear(looking, [{ wanted, asker }]);
   if (met.length === 0) return [];
   const { session } = asker;
-  const before = met.some(({ wait }) => isBefore(wait, asker) && !isOffered(wait, looking.nowMs));
-  const behind = session && before ? await waitingForNamesOf(looking, session) : NOBODY;
-  const own = session && asker.newcomer ? await waitingOf(looking, [session.id]) : [];
+  const before = met.map(({ wait }) => wait).filter((wait) => isBefore(wait, asker) && !isOffered(wait, looking.nowMs));
+  const behind = session && before.length > 0 ? await waitingForNamesOf(looking, session) : NOBODY;
+  const frozen = await frozenTickets(looking, before);
+  const own = session && (asker.newcomer || frozen.size > 0) ? await waitingOf(looking, [session.id]) : [];
   const awaited = own.length > 0 ? await awaitedBy(lookingOnce(looking), own) : NOBODY;
-  const stops = (wait: WaitRow) =>
-    isOffered(wait, looking.nowMs) ||
-    (isBefore(wait, asker) && !behind.has(wait.seq)) ||
-    (wait.session_id !== null && awaited.has(wait.session_id));
+  const stops = (wait: WaitRow) => {
+    if (isOffered(wait, looking.nowMs)) return true;
+    const waits = isBefore(wait, asker) && !behind.has(wait.seq);
+    const isAwaited = wait.session_id !== null && awaited.has(wait.session_id);
+    return frozen.has(wait) ? waits && isAwaited : waits || (asker.newcomer && isAwaited);
+  };
   return met.filter(({ wait }) => stops(wait)).map((each) => conflictOf(each, looking.nowMs));
 }
 

@@ -1,6 +1,6 @@
 import { sharersOf } from "../agents/sharing.js";
 import { type By, recordBy } from "../events.js";
-import { isFrozenInLine } from "../holds/frozen-line.js";
+import { frozenTickets } from "../holds/freezing.js";
 import { newId } from "../ids.js";
 import type { Tx } from "../port/store.js";
 import type { StoredWait, WaitEnd, WaitedName, WaitRow } from "../port/wait-rows.js";
@@ -73,7 +73,7 @@ export async function serveLine(tx: Tx): Promise<boolean> {
     for (const workspaceId of new Set(freed.map((each) => each.workspace_id))) await tx.scopes.alone(workspaceId);
     if (!(await tx.waits.any)) return offered;
     const taken: (Wanted & { readonly by: string | null })[] = [];
-    for (const wait of await waitingFor(tx, freed)) {
+    for (const wait of await whoWaitedFor(tx, freed)) {
       // Of a hundred who want the same the others needn't be asked about; what a session is offered is in no way of its own.
       const others = taken.filter(({ by }) => by !== wait.session_id && !(by && sharersOf(wait).includes(by)));
       const late = namesOf(wait).some((name) =>
@@ -90,7 +90,7 @@ export async function serveLine(tx: Tx): Promise<boolean> {
 /** Two may have one name where it has places. */
 const mayBoth = (name: WaitedName, { scope }: Wanted) => name.key === scope.key && mayHavePlaces(scope);
 
-async function waitingFor(tx: Tx, freed: Tx["freed"]): Promise<WaitRow[]> {
+async function whoWaitedFor(tx: Tx, freed: Tx["freed"]): Promise<WaitRow[]> {
   const index = new OverlapIndex(freed, (name) => name);
   const near = await waitsNear({ tx }, freed);
   return near
@@ -101,7 +101,7 @@ async function waitingFor(tx: Tx, freed: Tx["freed"]): Promise<WaitRow[]> {
 
 /** Offers a ticket what it waits for, if nobody is in its way. */
 export async function offerIfFree(tx: Tx, wait: WaitRow): Promise<boolean> {
-  if (await isFrozenInLine(tx, wait)) return false;
+  if ((await frozenTickets({ tx, nowMs: tx.nowMs }, [wait])).size > 0) return false;
   const looking = { tx, nowMs: tx.nowMs, workspaceId: wait.workspace_id };
   const [wanted, asker] = [wantedBy(wait), askerOf(wait)];
   const held = await heldInTheWay(looking, [{ wanted, asker }]);

@@ -2,10 +2,10 @@ import type { Looking } from "../scopes/scope-conflicts.js";
 
 /**
  * The same look, that asks the store each question once: who follows a line asks of each ticket in it what is around the
- * name that all of them want. Only for what writes nothing meanwhile.
+ * name that all of them want. Only for what writes nothing meanwhile. With `frozen` false as if there were no holds.
  */
-export function lookingOnce(looking: Looking): Looking {
-  const { shared, scopes, waits } = looking.tx;
+export function lookingOnce(looking: Looking, { frozen = looking.tx.frozen } = {}): Looking {
+  const { shared, scopes, waits, holds } = looking.tx;
   const settled = new Set<number>();
   const near = once(scopes.nearAny);
   return {
@@ -13,6 +13,8 @@ export function lookingOnce(looking: Looking): Looking {
     found: new Map(),
     tx: {
       shared,
+      frozen,
+      holds: { unended: once(holds.unended).ask },
       scopes: {
         alone: once(scopes.alone).ask,
         nearAny: near.ask,

@@ -68,7 +68,7 @@ function asPlayed({ looking, ticket, had, playing }: Play): Looking {
     ...looking,
     found: new Map(),
     tx: {
-      shared: false,
+      ...{ shared: false, frozen: false, holds: looking.tx.holds },
       scopes: {
         ...scopes,
         alone: () => undefined,

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { DibsError } from "../../contract/errors.js";
 import type { Operations } from "../../contract/operations.js";
 import { projectOf } from "../agents/projects.js";
-import { isLive } from "../agents/session-life.js";
+import { isSessionLive } from "../agents/session-life.js";
 import type { Context, Handler } from "../context.js";
 import type { Hold } from "../holds/known-holds.js";
 import type { WaitRow } from "../port/wait-rows.js";
@@ -75,7 +75,7 @@ export async function grantedTo(
 /** The ticket as a request, for its own session and, if it is for one, its own task. */
 export async function askedBy(context: Context, row: WaitRow): Promise<Claiming> {
   const session = await context.tx.sessions.byId(context.workspaceId, row.session_id ?? "");
-  if (!session || !isLive(session, context.nowMs)) throw waitsNoMore(row, context.nowMs);
+  if (!session || !isSessionLive(session, context.nowMs)) throw waitsNoMore(row, context.nowMs);
   const task = row.task_id === null ? null : await taskOf(context, row.task_id);
   if (task && (task.lease_id !== row.task_lease || !taskState(task, context.nowMs).held))
     throw waitsNoMore(row, context.nowMs);

@@ -2,7 +2,7 @@ import { hasNamesOf } from "../agents/sharing.js";
 import type { ScopeClaimRow } from "../port/scope-rows.js";
 import type { WaitedName, WaitRow } from "../port/wait-rows.js";
 import { OverlapIndex } from "../scopes/overlap-index.js";
-import { type Conflict, isInTheWay, isLive, type Looking } from "../scopes/scope-conflicts.js";
+import { type Conflict, isClaimLive, isInTheWay, type Looking } from "../scopes/scope-conflicts.js";
 import { takesPlace } from "../scopes/scope-places.js";
 import { isBefore, isOffered, namesOf } from "./line-order.js";
 import { askerOf, bothShare, hardInTheWay, requestOf, waitingOf, waitsNear, wantedBy } from "./line-tickets.js";
@@ -80,7 +80,7 @@ export function waitingFor(looking: Looking, sessionId: string): Promise<Readonl
   const before = found?.get(sessionId);
   if (before) return before;
   const stops = {
-    claim: (row: ScopeClaimRow) => isLive(row, nowMs),
+    claim: (row: ScopeClaimRow) => isClaimLive(row, nowMs),
     ticket: (own: WaitRow) => isOffered(own, nowMs),
     isPassed: () => false,
     exactly: true,

@@ -14,8 +14,7 @@ import { requireNamed } from "../named.js";
 import type { TaskRow } from "../port/rows.js";
 import type { WaitedName, WaitFilter, WaitRow } from "../port/wait-rows.js";
 import { givenAndLost } from "../scopes/lost-claim.js";
-import { type Conflict, isLive, type Looking } from "../scopes/scope-conflicts.js";
-import type { Claiming } from "../scopes/scope-granting.js";
+import { type Conflict, isClaimLive, type Looking } from "../scopes/scope-conflicts.js";
 import { namespaceOf, nearTo, scopeOf, type Wanted } from "../scopes/scope-names.js";
 import { overlap } from "../scopes/scope-overlap.js";
 import { scopeClaimView } from "../scopes/scope-view.js";
@@ -52,7 +51,9 @@ export async function endCovered(context: Context, sessionId: string | null): Pr
   if (sessionId === null || !(await context.tx.waits.any)) return;
   const waits = await waitingOf(context, [sessionId]);
   if (waits.length === 0) return;
-  const held = (await context.tx.scopes.heldBySessions([sessionId])).filter((claim) => isLive(claim, context.nowMs));
+  const held = (await context.tx.scopes.heldBySessions([sessionId])).filter((claim) =>
+    isClaimLive(claim, context.nowMs),
+  );
   const has = (name: WaitedName, taskId: string | null) =>
     held.find(
       (claim) =>
@@ -66,11 +67,6 @@ export async function endCovered(context: Context, sessionId: string | null): Pr
     if (!got.every((claim) => claim !== undefined)) continue;
     await endWait(context.tx, wait, "granted", { claims: got.map(({ id }) => id), by: context });
   }
-}
-
-/** The place in line that a request would get. */
-export async function placeFor(context: Context, { wanted, asker }: Claiming): Promise<number> {
-  return (await countAhead(context, wanted, asker)) + 1;
 }
 
 /** What a new ticket is besides. */
@@ -161,7 +157,7 @@ export async function waitAnew(context: Context, ticket: string): Promise<unknow
   if (row.ended_how === "granted" && isTicketOf(row, context.session)) {
     const ids = JSON.parse(row.claims ?? "[]") as string[];
     const claims = await context.tx.scopes.byIds(context.workspaceId, ids);
-    const dead = claims.find((claim) => !isLive(claim, context.nowMs));
+    const dead = claims.find((claim) => !isClaimLive(claim, context.nowMs));
     if (dead) throw givenAndLost(dead);
   }
   return (await answerOf(context, row)).body;

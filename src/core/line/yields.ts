@@ -13,7 +13,7 @@ import type { YieldRow } from "../port/wait-rows.js";
 import { titled } from "../quoted.js";
 import { requireReason } from "../required-reason.js";
 import { keepNarrowed } from "../scopes/narrowed.js";
-import { isLive, isProven, scopeConflict } from "../scopes/scope-conflicts.js";
+import { isClaimLive, isProven, scopeConflict } from "../scopes/scope-conflicts.js";
 import { tryClaim } from "../scopes/scope-granting.js";
 import { wantedOf } from "../scopes/scope-names.js";
 import { isWithin } from "../scopes/scope-overlap.js";
@@ -65,7 +65,7 @@ export const answer_yield: Handler<Input<"answer_yield">> = async (context, inpu
   const { answer, reason = null } = input;
   if (claim.holder_session !== context.session?.id) throw notHeld(claim, "never_held");
   if (!isProven(claim, input)) throw notHeld(claim, "superseded");
-  if (asked.answer === answer && !isLive(claim, context.nowMs)) return answered(context, asked);
+  if (asked.answer === answer && !isClaimLive(claim, context.nowMs)) return answered(context, asked);
   requireLive(context, claim, "There is nothing left to answer for.");
   if (answer === "hold") requireReason(input.reason);
   // Said once more it is no news to who asked.
@@ -142,7 +142,7 @@ async function claimOf(context: Context, id: string): Promise<ScopeClaimRow> {
 }
 
 function requireLive(context: Context, claim: ScopeClaimRow, next: string): void {
-  if (!isLive(claim, context.nowMs)) throw notHeld(claim, claim.ended_how ?? "expired", next);
+  if (!isClaimLive(claim, context.nowMs)) throw notHeld(claim, claim.ended_how ?? "expired", next);
 }
 
 type NotHeld = "never_held" | "superseded" | NonNullable<ScopeClaimRow["ended_how"]>;

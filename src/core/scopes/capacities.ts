@@ -10,7 +10,7 @@ import { freeUp, withdrawOffer } from "../line/line.js";
 import { isOffered, namesOf } from "../line/line-order.js";
 import { asHolder, waitsNear } from "../line/line-tickets.js";
 import type { CapacityRow, ScopeClaimRow } from "../port/scope-rows.js";
-import { isLive } from "./scope-conflicts.js";
+import { isClaimLive } from "./scope-conflicts.js";
 import { namespaceOf, nearTo, scopeOf } from "./scope-names.js";
 import { hasPlaces, placesTaken } from "./scope-places.js";
 
@@ -79,7 +79,7 @@ async function holdersByName({ tx, nowMs }: Context, rows: readonly Named[]): Pr
   for (const [namespace, named] of grouped(rows, (row) => row.namespace))
     near.push(...(await tx.scopes.nearAny(namespace, named.map(nearTo))));
   return grouped(
-    near.filter((claim) => claim.mode === "exclusive" && isLive(claim, nowMs)),
+    near.filter((claim) => claim.mode === "exclusive" && isClaimLive(claim, nowMs)),
     nameOf,
   );
 }

@@ -2,6 +2,7 @@ import { DibsError } from "../../contract/errors.js";
 import { hasNamesOf, type Sharing } from "../agents/sharing.js";
 import type { Context } from "../context.js";
 import { grouped } from "../grouped.js";
+import type { UnderHolds } from "../holds/freezing.js";
 import type { LeaseProof } from "../leases/leases.js";
 import type { ScopeClaimRow, ScopeVerbs } from "../port/scope-rows.js";
 import type { WaitRow, WaitVerbs } from "../port/wait-rows.js";
@@ -14,12 +15,13 @@ import { overlap } from "./scope-overlap.js";
 import { scopeClaimView } from "./scope-view.js";
 
 /** What a look at who is in the way needs of a call. */
-export interface Looking extends Pick<Context, "nowMs" | "workspaceId"> {
+export interface Looking extends Pick<Context, "workspaceId">, UnderHolds {
   /** By session the tickets that were found to wait for it (wait-graph.ts), where nothing is written meanwhile. */
   readonly found?: Map<string, Promise<ReadonlySet<number>>>;
   /** Where what the clock has ended is noted. */
   readonly dead?: Context["dead"];
-  readonly tx: Pick<Context["tx"], "shared"> & {
+  readonly tx: UnderHolds["tx"] & {
+    readonly shared: boolean;
     readonly scopes: Pick<ScopeVerbs, "alone" | "nearAny" | "settle" | "heldBySessions" | "capacities">;
     readonly waits: Pick<WaitVerbs, "nearAny" | "ofSessions" | "anyOffered">;
   };
@@ -46,7 +48,7 @@ export function scopeEndMs(row: Pick<ScopeClaimRow, "until" | "session_expires_a
 }
 
 /** Live only while it has not ended; at the instant itself it is dead (R1). */
-export function isLive(row: ScopeClaimRow, nowMs: number): boolean {
+export function isClaimLive(row: ScopeClaimRow, nowMs: number): boolean {
   return row.ended_at === null && nowMs < scopeEndMs(row);
 }
 
@@ -104,8 +106,8 @@ function byLife(
 ): Found {
   const found = near.filter((row) => overlap(row.key, scope.key));
   return {
-    live: found.filter((row) => isLive(row, context.nowMs)),
-    dead: found.filter((row) => !isLive(row, context.nowMs)),
+    live: found.filter((row) => isClaimLive(row, context.nowMs)),
+    dead: found.filter((row) => !isClaimLive(row, context.nowMs)),
   };
 }
 
@@ -130,11 +132,14 @@ const LISTED_MAX = 1000;
 /** So many are looked for and counted. */
 export const CONFLICTS_COUNTED = 10 * LISTED_MAX;
 
+/** Where in line the asker would stand; that its turn there would never come, or null where no line is open to it. */
+export type Place = number | "deadlock" | null;
+
 /** The refusal of the caller that names every holder in the way, in the form of the claims table (R34). */
 export function scopeConflict(
   context: Pick<Context, "nowMs" | "session">,
   conflicts: readonly Conflict[],
-  place: number | null,
+  place: Place,
 ): DibsError<"scope_conflict"> {
   const inTheWay = oneEach(conflicts);
   const holders = inTheWay.map(({ conflict }) => conflict.holder);
@@ -168,16 +173,15 @@ function inLineFor({ session_id, agent_name, intent, offered_until }: WaitRow): 
   return `${offered_until === null ? "waited for by" : "offered to"} ${agent_name}, "${intent}"`;
 }
 
-/** What can be done about it; `place`: in line, if that is open to the asker. */
-function nextMoves(
-  { session }: Pick<Context, "session">,
-  conflicts: readonly Conflict[],
-  place: number | null,
-): string[] {
+/** What can be done about it. */
+function nextMoves({ session }: Pick<Context, "session">, conflicts: readonly Conflict[], place: Place): string[] {
   const all = conflicts.filter(({ wait }) => !wait).map(({ holder }) => holder);
   const own = all.find(({ holder_session }) => holder_session === session?.id);
   const held = all.filter(({ holder_session }) => holder_session !== session?.id);
-  const line = `Wait in line: claim_scopes with wait: true; you would be number ${place}.`;
+  const line =
+    place === "deadlock"
+      ? "Release what others wait for, then claim all that you need in one call: to wait in line would be a deadlock."
+      : `Wait in line: claim_scopes with wait: true; you would be number ${place}.`;
   const [holder] = held;
   return [
     // Who waited for itself would wait for ever, and can't be asked to yield.

@@ -7,7 +7,14 @@ import type { InLine } from "../line/line-tickets.js";
 import type { SessionRow, TaskRow } from "../port/rows.js";
 import type { GrantedScope, ScopeClaimRow } from "../port/scope-rows.js";
 import { holdingOf } from "../tasks/task-scopes.js";
-import { CONFLICTS_COUNTED, type Conflict, type Found, isInTheWay, isLive, lookAround } from "./scope-conflicts.js";
+import {
+  CONFLICTS_COUNTED,
+  type Conflict,
+  type Found,
+  isClaimLive,
+  isInTheWay,
+  lookAround,
+} from "./scope-conflicts.js";
 import type { Wanted } from "./scope-names.js";
 import { withoutFreePlaces } from "./scope-places.js";
 
@@ -81,7 +88,7 @@ export async function looked(
   // A heartbeat or a release of these may be under way.
   const seqs = [...own.values()].map(({ seq }) => seq);
   const locked = seqs.length === 0 || !context.tx.shared ? [...own.values()] : await context.tx.scopes.locked(seqs);
-  const held = locked.filter((claim) => isLive(claim, context.nowMs));
+  const held = locked.filter((claim) => isClaimLive(claim, context.nowMs));
   return {
     own: new Map(held.map((claim) => [claim.key as string, claim])),
     conflicts: inTheWay,

@@ -9,7 +9,7 @@ import { endScopes, keepScope, lapseScopes, renewScope } from "../leases/scope-l
 import type { ScopeClaimRow } from "../port/scope-rows.js";
 import { iso } from "../tasks/task-view.js";
 import { narrowedTo } from "./narrowed.js";
-import { isLive, isProven, scopeEndMs } from "./scope-conflicts.js";
+import { isClaimLive, isProven, scopeEndMs } from "./scope-conflicts.js";
 import { namespaceOf, scopeOf } from "./scope-names.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
@@ -106,9 +106,9 @@ async function ownLive(context: Context): Promise<ScopeClaimRow[]> {
   const rows = await context.tx.scopes.ofSession(context.session.id);
   await lapseScopes(
     context.tx,
-    rows.filter((row) => !isLive(row, context.nowMs)),
+    rows.filter((row) => !isClaimLive(row, context.nowMs)),
   );
-  return rows.filter((row) => isLive(row, context.nowMs));
+  return rows.filter((row) => isClaimLive(row, context.nowMs));
 }
 
 async function byIds(context: Context, ids: readonly string[], named: string | undefined): Promise<Chosen[]> {
@@ -119,7 +119,7 @@ async function byIds(context: Context, ids: readonly string[], named: string | u
     const row = rows.get(id);
     const mine = row?.holder_session === context.session?.id && (project === null || row?.project_id === project.id);
     if (!row || !mine) chosen.push({ claimId: id, scope: null, reason: "never_held" });
-    else chosen.push(isLive(row, context.nowMs) ? { row } : await lost(context, row));
+    else chosen.push(isClaimLive(row, context.nowMs) ? { row } : await lost(context, row));
   }
   return chosen;
 }

@@ -8,18 +8,18 @@ import { frozenNames } from "../holds/frozen.js";
 import { holdView } from "../holds/hold-view.js";
 import { holds, leaseSecondsOf } from "../leases/leases.js";
 import { refuseLost } from "../leases/stale-writes.js";
-import { wait } from "../line/entering.js";
+import { openPlace, wait } from "../line/entering.js";
 import { endWait } from "../line/line.js";
 import { rankOf } from "../line/line-order.js";
 import type { InLine } from "../line/line-tickets.js";
-import { DEFAULT_PRIORITY, endCovered, markOf, placeFor, ticketOf } from "../line/waits.js";
+import { DEFAULT_PRIORITY, endCovered, markOf, ticketOf } from "../line/waits.js";
 import type { TaskRow } from "../port/rows.js";
 import type { GrantedScope, ScopeClaimRow } from "../port/scope-rows.js";
 import { iso } from "../tasks/task-view.js";
 import { taskOf } from "../tasks/tasks.js";
 import { refusedBeside, unlandedBeside } from "../unlanded/unlanded-beside.js";
 import { givenAndLost } from "./lost-claim.js";
-import { isLive, scopeConflict } from "./scope-conflicts.js";
+import { isClaimLive, scopeConflict } from "./scope-conflicts.js";
 import { type Claiming, isRenewal, looked, tryClaim } from "./scope-granting.js";
 import { namespaceOf, nearTo, scopeOf, type Wanted, wantedOf } from "./scope-names.js";
 import { overlap } from "./scope-overlap.js";
@@ -47,7 +47,7 @@ export const claim_scopes: Handler<Input<"claim_scopes">> = async (context, inpu
   const tried = await tryClaim(context, asked).catch(beside);
   if ("conflicts" in tried) {
     if (input.wait) return wait(context, asked, { priority, mark, ticket, conflicts: tried.conflicts });
-    return beside(scopeConflict(context, tried.conflicts, await placeFor(context, asked)));
+    return beside(scopeConflict(context, tried.conflicts, await openPlace(context, asked, priority)));
   }
   const scopes = tried.claims.map(({ id }) => id);
   if (ticket) await endWait(context.tx, ticket, "granted", { claims: scopes, by: context });
@@ -83,7 +83,7 @@ export async function claimedAnew(context: Context, ids: readonly string[]) {
   const rows = new Map((await context.tx.scopes.byIds(context.workspaceId, ids)).map((row) => [row.id, row]));
   const claims = ids.map((id) => {
     const row = rows.get(id);
-    if (row && isLive(row, context.nowMs)) return claimedView(context)(row);
+    if (row && isClaimLive(row, context.nowMs)) return claimedView(context)(row);
     throw givenAndLost(row);
   });
   const unlanded = await unlandedBeside(context, [...rows.values()]);
@@ -117,12 +117,12 @@ export const list_scope_history: Handler<Input<"list_scope_history">> = async (c
     .map((row) => ({
       ...scopeClaimView(row, context.nowMs),
       ended_at: endedAt(row, context.nowMs),
-      ended_how: row.ended_how ?? (isLive(row, context.nowMs) ? null : "expired"),
+      ended_how: row.ended_how ?? (isClaimLive(row, context.nowMs) ? null : "expired"),
     }));
   return { body, ...cursorAfter("scope-history", rows, page, (row) => [row.seq]) };
 };
 
 function endedAt(row: ScopeClaimRow, nowMs: number): string | null {
   if (row.ended_at !== null) return iso(row.ended_at);
-  return isLive(row, nowMs) ? null : scopeClaimView(row, nowMs).expires_at;
+  return isClaimLive(row, nowMs) ? null : scopeClaimView(row, nowMs).expires_at;
 }

@@ -11,7 +11,7 @@ import type { Tx } from "../port/store.js";
 import type { UnlandedRow } from "../port/unlanded-rows.js";
 import { requireReason } from "../required-reason.js";
 import { OverlapIndex } from "../scopes/overlap-index.js";
-import { isLive } from "../scopes/scope-conflicts.js";
+import { isClaimLive } from "../scopes/scope-conflicts.js";
 import { nearTo } from "../scopes/scope-names.js";
 import { iso } from "../tasks/task-view.js";
 import { ended, tell, unlandedOf } from "./unlanded.js";
@@ -59,7 +59,7 @@ async function stillHeld(context: Context, row: UnlandedRow): Promise<ScopeClaim
   const found: ScopeClaimRow[] = [];
   for (const [namespace, named] of grouped(names, (name) => name.namespace)) {
     const near = await tx.scopes.nearAny(namespace, named.map(nearTo));
-    const theirs = near.filter((claim) => claim.holder_agent === row.agent_id && isLive(claim, nowMs));
+    const theirs = near.filter((claim) => claim.holder_agent === row.agent_id && isClaimLive(claim, nowMs));
     found.push(...theirs.filter((claim) => index.meets(claim)));
   }
   return found.sort((a, b) => a.seq - b.seq);

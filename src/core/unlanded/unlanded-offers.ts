@@ -1,4 +1,4 @@
-import { isLive } from "../agents/session-life.js";
+import { isSessionLive } from "../agents/session-life.js";
 import type { Context } from "../context.js";
 import { newId } from "../ids.js";
 import type { AgentRow } from "../port/rows.js";
@@ -13,7 +13,7 @@ const TYPE = "unlanded.offered";
 const TOLD_MAX = 100;
 
 async function sessionsOf(tx: Tx, agentId: string): Promise<string[]> {
-  const open = (await tx.sessions.openOf(agentId)).filter((session) => isLive(session, tx.nowMs));
+  const open = (await tx.sessions.openOf(agentId)).filter((session) => isSessionLive(session, tx.nowMs));
   return open.map(({ id }) => id).slice(0, TOLD_MAX);
 }
 
@@ -63,7 +63,7 @@ export async function tellAnswer(
 ): Promise<void> {
   const { tx, workspaceId, session: own } = context;
   const asked = row.session_id === null ? undefined : await tx.sessions.byId(workspaceId, row.session_id);
-  const told = asked && isLive(asked, tx.nowMs) ? [asked.id] : await sessionsOf(tx, row.agent_id);
+  const told = asked && isSessionLive(asked, tx.nowMs) ? [asked.id] : await sessionsOf(tx, row.agent_id);
   for (const session_id of told.filter((id) => id !== own?.id))
     await tx.notes.addNotice({
       id: newId(tx.nowMs),
