@@ -72,7 +72,7 @@ const CALLS_OF_TASKS: Weighted<CallStep>[] = [
     flag: flag(8),
   }),
   call(4, "accept", { resume: some(2, fc.nat(3)), seconds: some(2, fc.constantFrom(30, 60, 29)), flag: flag(8) }),
-  call(1, "decline", { resume: some(3, fc.nat(3)), reason, flag: flag(5) }),
+  call(2, "decline", { resume: some(3, fc.nat(3)), reason, flag: flag(5) }),
   call(2, "undepend", { others: others(9) }),
   call(1, "place", { project, count: fc.constantFrom(20, 60, 600) }),
   call(2, "lift", { count: fc.nat(5) }),

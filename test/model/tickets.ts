@@ -137,7 +137,7 @@ export class Tickets extends ScopedTasks {
 
   /** It keeps its place in line. */
   protected withdraw(ticket: Ticket): void {
-    this.tellOf(ticket, "wait.overruled");
+    if (this.offered(ticket)) this.tellOf(ticket, "wait.overruled");
     ticket.offeredUntilMs = null;
     this.freed.push(...ticket.wanted);
   }
