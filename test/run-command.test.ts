@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { CommandLine } from "./support/dibs-command.js";
 import { FreshStore } from "./support/fresh-store.js";
 import { ScratchFolder } from "./support/scratch-folder.js";
+import { ServerProcess } from "./support/server-process.js";
 import { StubHttp } from "./support/stub-http.js";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -168,6 +169,24 @@ describe.concurrent("dibs run", () => {
     running.signal("SIGINT");
     expect((await running.finished).exit).toBe(130);
     expect(await ben.json(["who"])).toEqual([]);
+  });
+
+  test("ends with its command also where the scopes can't be given back, and keeps them no longer", async ({
+    onTestFinished,
+  }) => {
+    const server = await ServerProcess.start({ store: `sqlite:${folder.file("gone.db")}` });
+    onTestFinished(() => server.stop());
+    const ann = new CommandLine(folder.file("repo"), { DIBS_URL: server.url, DIBS_KEY: server.key, NO_COLOR: "1" });
+    const go = folder.file("gone-go");
+    const running = ann.start(
+      run("src", "sh", "-c", `echo running >&2; until test -e ${go}; do sleep 0.05; done; exit 7`),
+    );
+    await running.until("stderr", /running/);
+    await server.kill();
+    writeFileSync(go, "");
+    // Its lease had five minutes left; renewed by a server that comes back it would have no end.
+    expect((await running.finished).exit).toBe(7);
+    expect((await running.finished).stderr).toContain("they end by the clock: Can't reach Dibs");
   });
 
   test("goes on when its holder keeps a part, and gives that back (R38)", async () => {

@@ -101,6 +101,11 @@ export class HeldScopes {
     });
   }
 
+  /** Keeps nothing any more, so that what could not be given back ends by the clock. */
+  letLapse(): void {
+    this.#keeper.stop();
+  }
+
   /** What of it is over by now, as a heartbeat says it; undefined: all of it was held without a break. */
   async #lossSoFar(): Promise<unknown> {
     try {

@@ -47,6 +47,8 @@ describe("what an answer costs", () => {
     expect(row).toMatchObject({ scope: "path:src/auth", mode: "shared", agent_name: "rival" });
     const refused = await use("claim_scopes", { scopes: ["path:src"], intent: "move it" });
     expect(refused.data.conflicts[0].holder.id).toBe(row.id);
+    const advised = refused.data.next.join(" ").match(/\b[a-z]+(_[a-z]+)+\b/g);
+    expect([...new Set(advised)].sort()).toEqual(["claim_scopes", "claim_task", "request_yield", "who_holds"]);
     expect((await use("request_yield", { claim_id: row.id, reason: "a short fix" })).isError).toBeFalsy();
   });
 

@@ -271,6 +271,8 @@ export const TOOLS: readonly Tool[] = [
 ];
 
 /** The tool that stands for an operation, by the operation's name. */
-export const TOOL_OF: ReadonlyMap<string, string> = new Map(
-  TOOLS.flatMap((tool) => tool.fronts.map((front) => [front.operation.name, tool.name] as const)),
-);
+export const TOOL_OF: ReadonlyMap<string, string> = new Map([
+  // No tool fronts it; who_holds says as well who is in the way.
+  [operations.check_scope.name, "who_holds"],
+  ...TOOLS.flatMap((tool) => tool.fronts.map((front) => [front.operation.name, tool.name] as const)),
+]);

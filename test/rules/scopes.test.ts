@@ -189,6 +189,20 @@ describe("holding names (R1, R4, R5, R32, R33)", () => {
     expect((await fresh.ask("heartbeat_scopes", ids, ben)).items).toMatchObject([{ outcome: "lost" }]);
     expect(await held()).toEqual([["path:src", "ann"]]);
   });
+  test("what goes with a task is kept, also where it is named: it is no loss of its holder's (R16)", async () => {
+    const { id } = await fresh.task({ content: "login", scopes: ["path:src/auth"] });
+    await fresh.claim(id, ann);
+    const [{ id: claimId } = { id: "" }] = await fresh.ask("list_claims", { kind: "path" }, ann);
+    for (const which of [{ scopes: ["path:src/auth"] }, { claim_ids: [claimId] }])
+      for (const call of ["heartbeat_scopes", "release_scopes"] as const)
+        expect((await fresh.ask(call, which, ann)).items).toMatchObject([
+          { claim_id: claimId, outcome: "kept", reason: "goes with its task" },
+        ]);
+    const theirs = await fresh.ask("heartbeat_scopes", { scopes: ["path:src/auth"] }, ben);
+    expect(theirs.items).toMatchObject([{ outcome: "lost", reason: "never_held" }]);
+    await fresh.ask("complete_task", { task_id: id }, ann);
+    expect((await release(ann, { scopes: ["path:src/auth"] })).items).toMatchObject([{ outcome: "lost" }]);
+  });
 });
 
 describe("the end of a session or an agent (R9, R10, R48)", () => {

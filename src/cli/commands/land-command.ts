@@ -12,7 +12,10 @@ export function landCommand(finish: Finish): OwnCommand {
     .option("--base <branch>", "What they land on. (default: the remote's, else main or master)")
     .option("--project <id>", "The project (id or key) they are declared in. (default: the repository's)")
     .option("--fetch", "Fetch from the remotes first; when that fails, everything is kept.")
-    .option("--prune", "Also end what is declared for branches that are neither here nor at a remote.")
+    .option(
+      "--prune",
+      "Also end what is declared for branches that are neither here nor at a remote; nothing where one can't be asked.",
+    )
     .option("--dry-run", "Only say what git says.");
   examples(command, "dibs land", "dibs land feat/login --base develop", "dibs land --fetch --prune --json");
   return running("land", command, finish, async (values, branches, output) => {

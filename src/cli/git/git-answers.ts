@@ -10,6 +10,8 @@ const QUIET = {
   GIT_NO_LAZY_FETCH: "1",
   GIT_NO_REPLACE_OBJECTS: "1",
 };
+/** Whatever is configured to be left out for a quicker prompt. */
+const STATUS = ["status", "--porcelain=v1", "-z", "--untracked-files=normal", "--ignore-submodules=none"];
 const ANSWER_MAX_BYTES = 256 * 1024 * 1024;
 
 /** What git printed, as the text it is meant to be. */
@@ -92,7 +94,7 @@ export class GitAnswers {
       // One that was removed by hand holds no changes any more.
       if (path === undefined || !fields.includes(ref) || fields.some((field) => /^prunable( |$)/.test(field))) continue;
       const folder = asText(path);
-      const changed = await this.names(["status", "--porcelain=v1", "-z", "--untracked-files=normal"], folder);
+      const changed = await this.names(STATUS, folder);
       if (changed.length > 0) return folder;
     }
     return undefined;

@@ -9,6 +9,7 @@ import { shown } from "../shown/shown-text.js";
 import { type Column, tableLines } from "../shown/table.js";
 import { GitAnswers, GitSays } from "./git-answers.js";
 import { type Base, baseOf, type Landing, landingOf } from "./landed.js";
+import { liveBranches } from "./live-branches.js";
 
 interface LandPlan {
   /** Those that are meant; all that are declared where none is named. */
@@ -55,7 +56,7 @@ export async function land(plan: LandPlan, output: Output): Promise<number> {
     const declared = await declaredIn(dibs, project);
     const names = plan.branches.length > 0 ? [...new Set(plan.branches)] : declared.map(({ branch }) => branch);
     const repository = new GitAnswers(process.cwd());
-    const { base, unclear } = await ready(repository, plan);
+    const { base, unclear, offline } = await ready(repository, plan);
     const judged: Judged[] = [];
     const telling = new Telling();
     for (const branch of names) {
@@ -65,7 +66,7 @@ export async function land(plan: LandPlan, output: Output): Promise<number> {
       if (!landing.landed || !work || plan.dryRun) judged.push({ ...known, ended: false });
       else judged.push({ ...known, ...(await telling.of({ unlanded_id: work.id, ...shownBy(landing) }, dibs)) });
     }
-    const asked = { project, dryRun: plan.dryRun };
+    const asked = { project, dryRun: plan.dryRun, offline };
     const pruned = plan.prune ? await telling.try(() => prune(dibs, repository, asked, declared)) : undefined;
     say(output, { base, judged, pruned });
     return telling.refused?.exit ?? EXIT.ok;
@@ -118,12 +119,16 @@ async function declaredIn(dibs: Dibs, project: string): Promise<Unlanded[]> {
 }
 
 /** What the branches are to have landed on, or why that isn't clear. */
-async function ready(repository: GitAnswers, plan: LandPlan): Promise<{ base?: Base; unclear: string }> {
+async function ready(
+  repository: GitAnswers,
+  plan: LandPlan,
+): Promise<{ base?: Base; unclear: string; offline?: string }> {
   if ((await repository.try(["rev-parse", "--git-dir"])) === undefined)
     return { unclear: "there is no git repository here" };
   if (plan.fetch) {
-    const offline = await fetched(repository);
-    if (offline !== undefined) return { unclear: `offline: ${offline}` };
+    const fault = await fetched(repository);
+    const offline = `offline: ${fault}`;
+    if (fault !== undefined) return { unclear: offline, offline };
   }
   const base = await baseOf(repository, plan.base);
   const named = plan.base === undefined ? "no main or master" : `no branch ${plan.base}`;
@@ -143,43 +148,57 @@ async function fetched(repository: GitAnswers): Promise<string | undefined> {
   }
 }
 
-/** Ends what is declared for branches that are neither here nor at a remote; without any branch Dibs refuses. */
+/** What was ended for branches that are no more, or why that can't be told. */
+interface Pruned {
+  readonly ended: readonly Unlanded[];
+  readonly unclear?: string;
+}
+
+/**
+ * Ends what is declared for branches that are neither here nor at a remote. Nothing where a remote can't be asked; without
+ * any branch Dibs refuses.
+ */
 async function prune(
   dibs: Dibs,
   repository: GitAnswers,
-  { project, dryRun }: { readonly project: string; readonly dryRun: boolean },
+  how: { readonly project: string; readonly dryRun: boolean; readonly offline: string | undefined },
   declared: readonly Unlanded[],
-): Promise<readonly Unlanded[]> {
-  const [any] = await repository.lines([
-    "for-each-ref",
-    "--count=1",
-    "--format=%(refname)",
-    "refs/heads",
-    "refs/remotes",
-  ]);
-  const branches = any === undefined ? [] : [any];
-  for (const { branch } of declared) if ((await repository.tipsOf(branch)).all.length > 0) branches.push(branch);
-  if (dryRun) return declared.filter(({ branch }) => !branches.includes(branch));
-  return (await dibs.pruneUnlanded({ branches, project_id: project })).pruned;
+): Promise<Pruned> {
+  if (how.offline !== undefined) return { ended: [], unclear: how.offline };
+  const asked = declared.map(({ branch }) => branch);
+  const branches = await liveBranches(repository, asked).catch((fault: unknown) => {
+    if (fault instanceof GitSays) return fault;
+    throw fault;
+  });
+  if (branches instanceof GitSays) return { ended: [], unclear: `offline: ${branches.message}` };
+  if (!how.dryRun) return { ended: (await dibs.pruneUnlanded({ branches, project_id: how.project })).pruned };
+  if (branches.length === 0) return { ended: [], unclear: "there is no branch here at all" };
+  return { ended: declared.filter(({ branch }) => !branches.includes(branch)) };
 }
 
 interface Said {
   readonly base: Base | undefined;
   readonly judged: readonly Judged[];
-  readonly pruned: readonly Unlanded[] | DibsError | undefined;
+  readonly pruned: Pruned | DibsError | undefined;
 }
 
 function say(output: Output, { base, judged, pruned }: Said) {
   if (output.json) {
-    const ended = isDibsError(pruned) ? { error: pruned.toProblem() } : pruned ? { pruned } : {};
-    return output.value({ base: base?.name ?? null, branches: judged, ...ended });
+    return output.value({ base: base?.name ?? null, branches: judged, ...prunedValue(pruned) });
   }
   const screen = output.screen();
   if (judged.length === 0) output.say("No unlanded work.");
   else output.data(tableLines(COLUMNS, judged as readonly object[] as never, screen));
   if (isDibsError(pruned)) output.failure(failureOf(pruned));
-  else if (pruned)
-    output.say(
-      `Ended for branches that are no more: ${pruned.map(({ branch }) => shown(branch)).join(", ") || "none"}.`,
-    );
+  else if (pruned?.unclear) output.say(`Kept, whatever branches are no more: ${shown(pruned.unclear)}.`);
+  else if (pruned) {
+    const names = pruned.ended.map(({ branch }) => shown(branch)).join(", ");
+    output.say(`Ended for branches that are no more: ${names || "none"}.`);
+  }
+}
+
+function prunedValue(pruned: Said["pruned"]): object {
+  if (pruned === undefined) return {};
+  if (isDibsError(pruned)) return { error: pruned.toProblem() };
+  return { pruned: pruned.ended, ...(pruned.unclear === undefined ? {} : { not_pruned: pruned.unclear }) };
 }

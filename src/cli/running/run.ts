@@ -137,14 +137,16 @@ async function runWith(held: HeldScopes, plan: RunPlan, output: Output): Promise
 
 /**
  * Gives what was found lost by then. The command's own end says more than that its scopes could not be given back: these end
- * by the clock.
+ * by the clock. Kept on, they never did once the server was back, and the run with them.
  */
 async function giveBack(held: HeldScopes, output: Output): Promise<Error | undefined> {
   try {
     await held.release();
   } catch (error) {
     if (isLost(error)) return error as Error;
-    output.say(`the scopes could not be given back, they end by the clock: ${shown(String(error))}`);
+    held.letLapse();
+    const why = isDibsError(error) ? error.message : String(error);
+    output.say(`the scopes could not be given back, they end by the clock: ${shown(why)}`);
   }
   return undefined;
 }

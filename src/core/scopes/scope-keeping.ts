@@ -144,13 +144,21 @@ async function byNames(
     if (seen.has(scope.key)) continue;
     seen.add(scope.key);
     const namespace = namespaceOf(context, scope, project);
-    const row = held.find((each) => each.namespace === namespace && each.key === scope.key);
+    const isNamed = (each: ScopeClaimRow) => each.namespace === namespace && each.key === scope.key;
+    // Told that it never held what its task brought along, a holder would stop working on it.
+    const row = held.find(isNamed) ?? (await ofOwnTasks(context)).find(isNamed);
     const ended =
       row || !context.session ? undefined : await context.tx.scopes.lastEnded(context.session.id, namespace, scope.key);
     const none = { claimId: null, scope: scope.text, reason: "never_held" };
     chosen.push(row ? { row } : ended ? { ...(await lost(context, ended)), scope: scope.text } : none);
   }
   return chosen;
+}
+
+/** What came with the session's tasks. */
+async function ofOwnTasks({ tx, session, nowMs }: Context): Promise<ScopeClaimRow[]> {
+  const held = session ? await tx.scopes.heldBySessions([session.id]) : [];
+  return held.filter((row) => row.task_id !== null && isClaimLive(row, nowMs));
 }
 
 function lostItem({ claimId, scope, reason, now }: Lost): Item {
