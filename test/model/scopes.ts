@@ -264,7 +264,8 @@ export class Scopes extends Rules {
     if (all) return living.filter(isMeant).map(held);
     if (wanted) {
       return wanted.map((each) => {
-        const own = living.find((claim) => isSameName(claim, each));
+        const named = (claim: Claim) => claim.session === session && this.lives(claim) && isSameName(claim, each);
+        const own = living.find(named) ?? this.claims.find(named);
         if (own) return held(own);
         const last = this.claims.findLast(
           (claim) => claim.session === session && isSameName(claim, each) && !this.lives(claim),
