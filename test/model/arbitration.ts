@@ -16,7 +16,7 @@ export class Arbitration extends Line {
       if ("wanted" in each) this.withdraw(each);
       else if (each.task) {
         if (each.task.live) this.forceRelease(who, each.task, reason);
-      } else Object.assign(each, { ended: "revoked", lost: true });
+      } else this.lose(each, "revoked");
     }
     this.reached("overruled");
     this.taking(ticket);

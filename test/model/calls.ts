@@ -134,7 +134,7 @@ export const CALLS = {
     name: "cancel_task",
     input: (s) => given({ ...holding(s), reason: s.args.reason }),
     predict: (s) => {
-      const { task, asked } = s.scene.rules.cancel(s.who, s.task, s.proof);
+      const { task, asked } = s.scene.rules.cancel(s.who, s.task, s.proof, s.args.reason);
       return { status: asked ? 202 : 200, ...one(s, task) };
     },
   },

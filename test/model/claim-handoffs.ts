@@ -35,7 +35,7 @@ export class ClaimHandoffs extends Arbitration {
     this.refuseFrozen([claim], claim.project);
     this.refuseBeside(asker, [claim], (each) => each === claim);
     const own = this.own(asker, claim);
-    Object.assign(claim, { ended: "transferred", lost: true });
+    this.lose(claim, "transferred");
     this.reached("a name was handed over");
     const hops = claim.hops + 1;
     if (!own) {

@@ -56,12 +56,12 @@ export class Families extends Holding {
     }
   }
 
-  /** What it holds, renewed, and what it lost and no longer holds. */
-  heartbeatSession(session: Session): { renewed: Task[]; lost: Session["lost"] } {
+  /** What it holds, renewed. */
+  heartbeatSession(session: Session): Task[] {
     if (session.state !== "open") throw new Refusal("session_ended");
     const renewed = this.tasks.filter((task) => task.live?.session === session);
     for (const { live } of renewed) if (live) this.renewFor(live, live.seconds);
-    return { renewed, lost: session.lost.filter(({ task }) => task.live?.session !== session) };
+    return renewed;
   }
 
   /** R10, R20, R65: frees everything at once, its children's too, and none of it counts. */

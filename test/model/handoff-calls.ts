@@ -91,7 +91,13 @@ export const HANDOFF_CALLS = {
   decline: {
     name: "decline_handoff",
     ...answering,
+    // Else by who offers it, who takes it back.
+    aims(subject) {
+      if (subject.args.flag) return answering.aims(subject);
+      const offer = offerOf(subject) as Offer;
+      return { offer, who: asSession(offer.of.lease.session) };
+    },
     input: (s) => given({ handoff_id: answered(s).id, reason: s.args.reason }),
-    predict: (s) => ({ offer: s.scene.rules.decline(s.who, answered(s)) }),
+    predict: (s) => ({ offer: s.scene.rules.decline(s.who, answered(s), s.args.reason) }),
   },
 } satisfies Record<string, CallKind>;

@@ -3,6 +3,7 @@ import {
   type Agent,
   type Grant,
   type Lease,
+  type Notice,
   type Proof,
   Refusal,
   type Session,
@@ -19,7 +20,7 @@ export interface Offer {
   readonly to: { readonly agent: Agent; readonly session: Session | null };
   readonly note: string | undefined;
   readonly untilMs: number;
-  state: "offered" | "accepted" | "declined" | "withdrawn" | "replaced";
+  state: "offered" | "accepted" | "declined" | "withdrawn" | "replaced" | "expired";
   by: Session | null;
   granted: Lease | null;
 }
@@ -67,7 +68,35 @@ export class Handoffs extends Families {
     const untilMs = this.nowMs + (seconds ?? 300) * 1000;
     const offer: Offer = { id: null, of, to, note, untilMs, state: "offered", by: null, granted: null };
     this.offers.push(offer);
+    const others = this.sessions.filter((each) => each.agent === to.agent && each !== of.lease.session);
+    for (const each of to.session ? [to.session] : others) if (each.state === "open") this.tellOffered(each, offer);
     return offer;
+  }
+
+  private tellOffered(session: Session, offer: Offer): void {
+    const isOver = () => offer.state !== "offered" || this.nowMs >= offer.untilMs;
+    this.tell(session, { type: "handoff.offered", ...this.aboutOffer(offer), isOver });
+  }
+
+  private aboutOffer(offer: Offer): Pick<Notice, "task" | "about"> {
+    return { task: offer.of.task, about: () => ({ handoff_id: offer.id }) };
+  }
+
+  /** What is offered to an agent is offered to a session of it that comes later, too. */
+  protected override newSession(...what: Parameters<Families["newSession"]>): Session {
+    const session = super.newSession(...what);
+    for (const offer of this.offers)
+      if (this.stands(offer) && !offer.to.session && offer.to.agent === session.agent) this.tellOffered(session, offer);
+    return session;
+  }
+
+  /** Whoever holds still what nobody took in time is told. */
+  protected expireOffers(): void {
+    for (const offer of this.offers) {
+      if (offer.state !== "offered" || this.nowMs < offer.untilMs) continue;
+      offer.state = "expired";
+      if (this.isHeld(offer)) this.tell(offer.of.lease.session, { type: "handoff.expired", ...this.aboutOffer(offer) });
+    }
   }
 
   /** Exactly once, and nobody has it in between. */
@@ -88,7 +117,7 @@ export class Handoffs extends Families {
     if (this.isFrozen(task)) throw new Refusal("frozen");
     this.mayPassOn(who, task);
     lease.ended = "transferred";
-    lease.session.lost.push({ grant: lease, task, reason: "transferred" });
+    this.tellLost(task, lease);
     const { attempts, hops } = task;
     this.passOn(who, task, seconds, lease);
     Object.assign(task, { attempts, hops: hops + 1 });
@@ -110,12 +139,15 @@ export class Handoffs extends Families {
     throw this.lostBy(who, task, { lease_id: granted?.id ?? "" }).refusal;
   }
 
-  decline(who: Who, offer: Offer): Offer {
+  decline(who: Who, offer: Offer, reason: string | null = null): Offer {
     this.mayAnswer(who, offer, true);
     const state = this.gave(who, offer) ? "withdrawn" : "declined";
     if (offer.state === state) return offer;
     this.inTime(offer);
     offer.state = state;
+    const { task, about } = this.aboutOffer(offer);
+    if (state === "declined")
+      this.tell(offer.of.lease.session, { type: "handoff.declined", task, about: () => ({ ...about(), reason }) });
     return offer;
   }
 

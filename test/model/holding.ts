@@ -47,7 +47,7 @@ export class Holding extends Standing {
     if (this.isFrozen(task)) throw new Refusal("frozen");
     this.mayMove(who, task);
     held.ended = "revoked";
-    held.session.lost.push({ grant: held, task, reason: "revoked" });
+    this.tellLost(task, held);
     this.grantTo(who, task, seconds);
   }
 
@@ -72,7 +72,7 @@ export class Holding extends Standing {
 
   protected newSession(agent: Agent, ttlMs: number | null, parent: Session | null): Session {
     const endsAtMs = ttlMs === null ? Infinity : this.nowMs + ttlMs;
-    const nobody = { id: null, harness: null, tokens: [], lost: [] };
+    const nobody = { id: null, harness: null, tokens: [], notices: [] };
     const session: Session = { ...nobody, agent, ttlMs, endsAtMs, parent, state: "open" };
     this.sessions.push(session);
     return session;

@@ -5,6 +5,7 @@ import { compareTicket, ticketFields } from "./line-shown.js";
 import { FLAT, NAMES, spaceOf, type Wanted } from "./names.js";
 import { claimSnapshot } from "./names-shown.js";
 import type { Who } from "./records.js";
+import { isReservation } from "./reservations.js";
 import { same } from "./shown.js";
 import { allowed, type CallKind, given, type Subject } from "./subjects.js";
 import type { Ticket } from "./tickets.js";
@@ -62,7 +63,7 @@ function answered(s: Subject, ticket: Ticket): Expected {
 /** With a ticket, or refused for want of one. */
 function about(s: Subject, act: (ticket: Ticket) => Ticket): Expected {
   const ticket = ticketBy(s);
-  if (!ticket) throw s.scene.rules.noTicket();
+  if (!ticket || isReservation(ticket)) throw s.scene.rules.noTicket();
   return answered(s, act(ticket));
 }
 

@@ -1,12 +1,13 @@
 import { isSameName, type Wanted } from "./names.js";
 import { Refusal, type Session, type Who } from "./records.js";
+import { Reservations } from "./reservations.js";
 import type { ScopedTasks } from "./scoped-tasks.js";
 import type { Asked, Asker, Claim } from "./scopes.js";
 import { stuckAfterAll } from "./stuck.js";
-import { by, type InLine, LEVEL_MS, type Ticket, Tickets } from "./tickets.js";
+import { by, type InLine, LEVEL_MS, type Ticket } from "./tickets.js";
 
 /** Getting into line and out of it, and who would wait for each other (R35-R37, R40). */
-export class Line extends Tickets {
+export class Line extends Reservations {
   // Getting into line
 
   /** Whether it can have its names by now. */
@@ -144,7 +145,9 @@ export class Line extends Tickets {
   takeOffered(who: Who, ticket: Ticket): Ticket {
     if (ticket.session !== this.sessionOf(who)) throw new Refusal("forbidden");
     this.look(ticket);
-    if (this.offered(ticket) && this.heldAgainst(by(ticket), ticket.wanted).length === 0) this.taking(ticket);
+    // What it has of it already goes on (R5).
+    const missing = this.missing(by(ticket), ticket.wanted);
+    if (this.offered(ticket) && this.heldAgainst(by(ticket), missing).length === 0) this.taking(ticket);
     return ticket;
   }
 

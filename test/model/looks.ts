@@ -2,7 +2,8 @@ import type { Caller, OperationName } from "dibs/contract";
 import type { Body, Input } from "../support/fresh-store.js";
 import { FILTERS } from "./filters.js";
 import { compareLine } from "./line-shown.js";
-import type { Agent, Task } from "./records.js";
+import { compareNotices } from "./notices-shown.js";
+import type { Agent, Session, Task } from "./records.js";
 import { type Comparison, ids, type Shown, same, snapshot } from "./shown.js";
 import { leaseEndMs } from "./standing.js";
 import type { Scene } from "./subjects.js";
@@ -66,6 +67,14 @@ export class Looks {
     await this.#compareYields();
     const places = await this.#ask("list_scope_capacities", {});
     same(places.map(({ capacity }) => capacity).sort(), this.#scene.rules.places.several(), "places");
+  }
+
+  /** What an open session is told, whoever of its agent asks. */
+  async compareTold(session: Session): Promise<void> {
+    if (session.state !== "open" || session.id === null) return;
+    const { caller } = session.agent as Agent & { caller: Caller };
+    const { notices } = await this.#ask("get_session", { session_id: session.id }, caller);
+    compareNotices(this.#scene.rules, session, notices);
   }
 
   async #compareYields(): Promise<void> {

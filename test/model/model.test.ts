@@ -14,7 +14,9 @@ import { play, type Step } from "./steps.js";
  * That a broken rule is found was tried by breaking each of these in turn; the number is the play that found it: a lease
  * alive at its very end (5), one that outlives its session (3), releases that count as attempts (43), the oldest of the
  * lapsed tasks given last (27, only with many due at once), assigned tasks out of order (2), a scheduled task not listed as
- * ready at its instant (24), `lapsed` kept by the next grant (3), no notice of a lost lease (12), a reopened blocker that holds nobody up (11).
+ * ready at its instant (24), `lapsed` kept by the next grant (3), no notice of a lost lease (12), a reopened blocker that
+ * holds nobody up (11), an offer told of when it is over (5), a lease told to end a little late (3), notices acknowledged in
+ * vain (21), cancelling told each time it is asked for (221).
  *
  * The suite plays for seconds, `npm run campaign -- test/model` for minutes (MODEL_MINUTES), with a new seed every time.
  * A failure prints its seed and path; `MODEL_SEED=… MODEL_PATH=…` plays it again, and it becomes an example below.

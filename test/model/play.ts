@@ -2,13 +2,14 @@ import { type OpenStore, operations } from "dibs";
 import type { Answer, Caller, OperationName } from "dibs/contract";
 import { expect } from "vitest";
 import type { Body, Input } from "../support/fresh-store.js";
-import { acknowledgeNames, compareBeat } from "./beats.js";
+import { compareBeat } from "./beats.js";
 import { whoOf } from "./callers.js";
 import { type CallStep, type Prepared, prepare } from "./calls.js";
 import type { Expected } from "./expected.js";
 import { above, apart } from "./families.js";
 import { Looks } from "./looks.js";
 import { NamesShown } from "./names-shown.js";
+import { compareNoticeCount, compareNotices } from "./notices-shown.js";
 import { type Agent, Refusal, type Session, type Who } from "./records.js";
 import { Comparison, type Shown, same } from "./shown.js";
 import { sign } from "./signs.js";
@@ -79,13 +80,18 @@ export class Play {
     for (let at = 0; at < calls; at += 1) await this.#call("open_session", {}, this.#observer);
   }
 
+  /** With much due at once what the clock ended is told when it has been noticed; by heartbeats at once. */
+  get #isBusy(): boolean {
+    return this.stage.backlog > 0;
+  }
+
   /** Looks on and holds nothing. */
   get #observer(): Caller {
     return (this.#agents[3] as { caller: Caller }).caller;
   }
 
   #pass(ms: number): void {
-    this.stage.time.pass(Math.min(ms, this.#rules.sureForMs));
+    this.stage.time.pass(ms);
     this.#rules.settle(this.stage.time.wallMs());
   }
 
@@ -135,10 +141,19 @@ export class Play {
       const born: Session = { ...family.parent, parent: family.parent, ttlMs: (ttl_seconds ?? 0) * 1000 };
       if (!resumed) signs.set(born, Date.parse(expires_at ?? ""));
     }
+    if (this.#rules.isUnsure) this.#rules.reservedNow = await this.#reservedNow();
     for (const [at, each] of prepared.entries()) {
       this.#compareCall(each, got[at] as Got, signs);
       this.#rules.notice();
     }
+  }
+
+  /** For which tasks names were reserved at this instant, as the log says. */
+  async #reservedNow(): Promise<Set<string>> {
+    const queued = await this.#ask("list_events", { types: ["scope.queued"], newest: true, limit: 50 });
+    const now = new Date(this.#rules.nowMs).toISOString();
+    const nobodys = queued.filter(({ at, data }) => at === now && !data.waiter_session_id);
+    return new Set(nobodys.flatMap(({ task_id }) => task_id ?? []));
   }
 
   /** When each session ends by silence, as everybody can read. */
@@ -156,6 +171,9 @@ export class Play {
 
   #compareCall(each: Prepared, got: Got, signs: Map<Session, number>): void {
     let expected: Expected | Refusal;
+    const { agent, session } = each.who;
+    if ("answer" in got && !this.#isBusy)
+      compareNoticeCount(this.#rules, session ?? agent.implicit, got.answer.notices);
     try {
       this.#rules.role(each.who, each.role);
       if (!each.sessionless) this.#rules.alive(each.who);
@@ -175,7 +193,10 @@ export class Play {
     }
     if ("refused" in got) throw new Error(`${each.name} was refused with ${JSON.stringify(got.refused)}`);
     same(got.answer.status, expected.status ?? 200);
-    this.#compareAnswer(expected, got.answer.body as Record<string, unknown>);
+    const body = got.answer.body as Record<string, unknown>;
+    this.#compareAnswer(expected, body);
+    const told = session ?? agent.implicit;
+    if (told && "notices" in body && !this.#isBusy) compareNotices(this.#rules, told, body.notices as []);
   }
 
   #compareAnswer(expected: Expected, body: Record<string, unknown>): void {
@@ -215,15 +236,10 @@ export class Play {
     }
     const body = got.answer.body as Body<"heartbeat_session">;
     compareBeat(this.#rules, session, body);
-    if (ack && body.notices.length > 0) await this.#acknowledge(session, who, body.notices);
-  }
-
-  async #acknowledge(session: Session, who: Who, notices: Body<"heartbeat_session">["notices"]): Promise<void> {
-    await this.#call("ack_notices", { ids: notices.map((notice) => notice.id) }, this.#callerOf(who));
-    const told = new Set(notices.filter((each) => each.type === "lease.lost").map((each) => each.data.lease_id));
-    const kept = session.lost.filter(({ grant }) => !told.has(grant.id as string));
-    session.lost.splice(0, session.lost.length, ...kept);
-    acknowledgeNames(this.#rules, notices);
+    if (!ack || body.notices.length === 0) return;
+    const ids = body.notices.map(({ id }) => id);
+    const { acknowledged } = await this.#ask("ack_notices", { ids }, this.#callerOf(who));
+    same(acknowledged, this.#rules.acknowledge(session, ids), "acknowledged");
   }
 
   async #end(who: Who): Promise<void> {
@@ -241,6 +257,9 @@ export class Play {
   async lookBack(thoroughly: boolean): Promise<void> {
     await Promise.all([this.#looks.compareAll(), this.#looks.compareQueue()]);
     if (thoroughly) same(await this.stage.kept.broken(), []);
+    if (this.#isBusy) return;
+    await this.#noticeMuch(1);
+    await Promise.all(this.#rules.sessions.map((session) => this.#looks.compareTold(session)));
   }
 
   async #ask<N extends OperationName>(name: N, input: Input<N>, caller = this.#observer): Promise<Body<N>> {

@@ -1,6 +1,9 @@
+import type { Body } from "../support/fresh-store.js";
 import type { Wanted } from "./names.js";
 
 /** What the model knows. Ids are those that Dibs gave; a record is bound to its id by the answer that first shows it. */
+
+export type NoticeType = Body<"get_session">["notices"][number]["type"];
 
 export type Role = "worker" | "coordinator" | "admin";
 
@@ -25,8 +28,21 @@ export interface Session {
   harness: string | null;
   /** What resumes it, newest last: only that one does (R65). */
   readonly tokens: string[];
-  /** Leases it lost and was not asked about, oldest first (R54). */
-  readonly lost: { grant: Grant; task: Task; reason: Reason }[];
+  /** What it must know and hasn't said that it does, oldest first (R54). */
+  readonly notices: Notice[];
+}
+
+/** Told again and again until it is acknowledged by its id, which the first answer that has it gives. */
+export interface Notice {
+  id: string | null;
+  readonly type: NoticeType;
+  readonly task: Task | null;
+  /** The name that was lost. */
+  readonly name?: Wanted;
+  /** What it is about; ids that nobody knows yet may be known later. */
+  readonly about: () => Readonly<Record<string, unknown>>;
+  /** Whether it is of no use any more. */
+  readonly isOver?: () => boolean;
 }
 
 export type Reason = "expired" | "superseded" | "released" | "revoked" | "transferred" | "completed" | "never_held";

@@ -1,5 +1,5 @@
 import { Handoffs } from "./handoffs.js";
-import { type Hold, type Proof, Refusal, type Task, type Who } from "./records.js";
+import { type Grant, type Hold, type Proof, Refusal, type Task, type Who } from "./records.js";
 
 /**
  * The rules of the task queue in memory, written from the rules' text alone: no storage, nothing noticed late, nothing
@@ -9,7 +9,7 @@ import { type Hold, type Proof, Refusal, type Task, type Who } from "./records.j
 export class Rules extends Handoffs {
   // Ending
 
-  cancel(who: Who, target: Task, proof: Proof): { task: Task; asked: boolean } {
+  cancel(who: Who, target: Task, proof: Proof, reason: string | null = null): { task: Task; asked: boolean } {
     const task = this.existing(target);
     if (this.holds(who, task, proof)) {
       this.closeAs(task, "cancelled", who.agent, "completed");
@@ -19,7 +19,7 @@ export class Rules extends Handoffs {
     if (task.live) {
       const may = task.createdBy === who.agent || who.agent.role !== "worker";
       if (!may) throw new Refusal("task_claimed", { holder: task.live });
-      if (!task.cancelAsked) task.changes += 1;
+      if (!task.cancelAsked) this.askToStop(task, task.live, reason);
       task.cancelAsked ??= who.agent;
       return { task, asked: true };
     }
@@ -30,14 +30,28 @@ export class Rules extends Handoffs {
     return { task, asked: false };
   }
 
+  private askToStop(task: Task, live: Grant, reason: string | null): void {
+    task.changes += 1;
+    this.tell(live.session, { type: "cancel_requested", task, about: () => ({ lease_id: live.id, reason }) });
+  }
+
   reopen(who: Who, target: Task): Task {
     const task = this.existing(target);
     if (task.live) throw new Refusal("task_claimed", { holder: task.live });
     if (task.status === "open") return task;
     this.mayChange(who, task);
+    if (task.status === "completed") this.tellDependents(task);
     this.openAgain(task);
     task.result = null;
     return task;
+  }
+
+  /** R24: who holds what waited for it keeps that, and is told. */
+  private tellDependents(task: Task): void {
+    for (const other of this.tasks) {
+      if (!other.live || !other.waitsFor.includes(task)) continue;
+      this.tell(other.live.session, { type: "blocker.reopened", task: other, about: () => ({ blocker_id: task.id }) });
+    }
   }
 
   retry(target: Task, reason?: string): Task {
@@ -63,7 +77,7 @@ export class Rules extends Handoffs {
     if (!task.live) throw new Refusal("task_closed");
     const { live } = task;
     this.endLease(task, "revoked", true, who.agent);
-    live.session.lost.push({ grant: live, task, reason: "revoked" });
+    this.tellLost(task, live);
     // Whoever forces the end of its own lease has released it.
     if (task.status === "open" && live.session === this.sessionOf(who)) task.repeatable = "release";
     task.changes += 1;

@@ -1,4 +1,4 @@
-import { inLine } from "./line-shown.js";
+import { compareSkipped, inLine } from "./line-shown.js";
 import { NAMES, once, spaceOf, type Wanted } from "./names.js";
 import { type ClaimSnapshot, claimSnapshot } from "./names-shown.js";
 import type { Chosen, Claim, Item } from "./scopes.js";
@@ -182,14 +182,8 @@ export const SCOPE_CALLS = {
     predict: ({ scene, who, args }) => {
       const { project, seconds, count } = args;
       const taken = scene.rules.claimNext(who, given({ project, seconds, count }));
-      const skipped = scene.rules.skipped.map(({ id }) => id);
-      const also = (body: Record<string, unknown>) => {
-        same(
-          (body.skipped as { id: string }[]).map(({ id }) => id),
-          skipped.slice(0, 10),
-        );
-        same(body.skipped_count, skipped.length);
-      };
+      const { skipped } = scene.rules;
+      const also = (body: Record<string, unknown>) => compareSkipped(skipped, taken, body);
       if (taken.length === 0 && count === undefined) return { none: true, also };
       return { tasks: taken.map((task) => snapshot(scene.rules, task)), many: count !== undefined, also };
     },

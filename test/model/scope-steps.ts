@@ -107,19 +107,51 @@ const crowd = (() => {
   );
 })();
 
-export const scopesPlay = process.env.XXPLAY
-  ? crowd
-  : fc.oneof(
-      crowd,
-      about([]),
-      about(holds),
-      about(yields(onTree)),
-      about(handoffs),
-      about([places], namesOf(fc.constantFrom(SLOT, SLOT, SLOT, 0))).map((steps) => [
-        act("places", 2, { own: 3, count: 2 }),
-        ...steps,
-      ]),
-    );
+/** Tasks that want much are passed over while what they want is claimed in parts, for long, and by few. */
+const starving = (() => {
+  const at = fc.constantFrom(0, 1, 2, 3, 5, 6, 7, SLOT);
+  const names = fc.array(fc.record({ at, shared: fc.constantFrom(false, false, true) }), {
+    minLength: 1,
+    maxLength: 2,
+  });
+  const seconds = fc.constantFrom(3600, 3600, 3600, 300);
+  const pass = { weight: 4, arbitrary: fc.constantFrom(300_000, 599_999, 600_000, 600_000, 600_001) };
+  return plays(
+    [
+      call(8, "names", { names, priority, wait: flag(6), seconds }, few),
+      call(3, "touching", { names, priority: some(3, fc.constantFrom(1, 4)) }, few),
+      call(12, "nextFree", { seconds, count: some(3, fc.constantFrom(2, 5)) }, few),
+      call(6, "free", { own, all: flag(2) }, few),
+      call(2, "takeOffered", { ticket, flag: aimed }, few),
+      call(1, "claim", { seconds, flag: flag(2), reason }),
+      call(2, "release", { aimed }),
+      call(1, "complete", { aimed }),
+      call(1, "cancel", { reason }),
+      call(1, "reopen", {}),
+      call(1, "delegate", {}),
+      call(1, "depend", { others: fc.array(fc.nat(6), { minLength: 1, maxLength: 1 }) }),
+      call(1, "update", { inSeconds: some(5, fc.constantFrom(20, 300)), priority }),
+      call(1, "overrule", { ticket, reason }, few),
+      call(1, "freeze", { own: fc.nat(NAMES.length - 1), count: frozenFor, assign: some(4, fc.nat(2)) }, coordinators),
+      places,
+    ],
+    3,
+    pass,
+  ).map((steps) => [...[0, 1].map((agent) => act("open", agent, { seconds: 86_400 })), ...steps]);
+})();
+
+export const scopesPlay = fc.oneof(
+  crowd,
+  starving,
+  about([]),
+  about(holds),
+  about(yields(onTree)),
+  about(handoffs),
+  about([places], namesOf(fc.constantFrom(SLOT, SLOT, SLOT, 0))).map((steps) => [
+    act("places", 2, { own: 3, count: 2 }),
+    ...steps,
+  ]),
+);
 
 /** Sessions of all, and tasks. */
 export const SCOPES_OPENINGS: readonly (readonly CallStep[])[] = [

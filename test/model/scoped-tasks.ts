@@ -2,15 +2,18 @@ import type { Wanted } from "./names.js";
 import type { Grant, Refusal, Task, Who } from "./records.js";
 import { Scopes } from "./scopes.js";
 
-/** A task that is passed over for two lease lengths gets into line for what it needs, which this model leaves out. */
-const PATIENCE_MS = 600_000;
+/** What a claim of the next task passed over, and why. */
+export interface PassedOver {
+  readonly task: Task;
+  readonly frozen: boolean;
+  readonly inTheWay: readonly { id: string | null }[];
+}
 
 /** Tasks that say what they will touch: claimed with all of it or not at all (R16). */
 export class ScopedTasks extends Scopes {
   readonly #declared = new Map<Task, readonly Wanted[]>();
   /** What the last claim of the next task passed over. */
-  skipped: Task[] = [];
-  #firstSkippedMs = Infinity;
+  skipped: PassedOver[] = [];
 
   declares(task: Task): readonly Wanted[] {
     return this.#declared.get(task) ?? [];
@@ -18,11 +21,6 @@ export class ScopedTasks extends Scopes {
 
   declare(task: Task, wanted: readonly Wanted[]): void {
     this.#declared.set(task, wanted);
-  }
-
-  /** How far the clock may still go before the model says less than the rules. */
-  get sureForMs(): number {
-    return this.#firstSkippedMs + PATIENCE_MS - 1 - this.nowMs;
   }
 
   protected override isFrozen(task: Task): boolean {
@@ -45,15 +43,15 @@ export class ScopedTasks extends Scopes {
   }
 
   protected override passedOver(who: Who, task: Task): boolean {
+    const inTheWay = this.taskInTheWay(who, task);
     if (super.passedOver(who, task)) {
-      this.skipped.push(task);
+      this.skipped.push({ task, frozen: true, inTheWay });
       this.reached("a frozen task was passed over");
       return true;
     }
-    if (this.taskInTheWay(who, task).length === 0) return false;
-    this.skipped.push(task);
+    if (inTheWay.length === 0) return false;
+    this.skipped.push({ task, frozen: false, inTheWay });
     this.reached("a task was passed over");
-    this.#firstSkippedMs = Math.min(this.#firstSkippedMs, this.nowMs);
     return true;
   }
 

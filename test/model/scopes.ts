@@ -24,8 +24,6 @@ export interface Claim extends Wanted {
   seconds: number;
   untilMs: number;
   ended: "released" | "revoked" | "expired" | "transferred" | null;
-  /** Whether its session was told that the clock took it (R54). */
-  lost: boolean;
   narrowedAtMs?: number;
 }
 
@@ -95,9 +93,16 @@ export class Scopes extends Rules {
     super.settle(nowMs);
     for (const claim of living) {
       if (this.lives(claim) || claim.grant) continue;
-      Object.assign(claim, { ended: "expired", lost: true });
+      this.lose(claim, "expired");
       this.reached("a claim lapsed");
     }
+  }
+
+  /** Its session is told (R54). */
+  protected lose(claim: Claim, how: "expired" | "revoked" | "transferred"): void {
+    claim.ended = how;
+    const about = () => ({ reason: how, claim_id: claim.id, scope: claim.name.text, fence: claim.fence });
+    this.tell(claim.session, { type: "lease.lost", task: null, name: claim, about });
   }
 
   override instants(): number[] {
@@ -210,7 +215,7 @@ export class Scopes extends Rules {
     by: { project: string; intent: string; session: Session; task: Task | null; seconds: number },
   ): Claim {
     const lease = { grant: by.task?.live ?? null, atMs: this.nowMs, untilMs: this.nowMs + by.seconds * 1000 };
-    const fresh = { id: null, fence: null, fenceBefore: 0, nested: 1, hops: 0, ended: null, lost: false } as const;
+    const fresh = { id: null, fence: null, fenceBefore: 0, nested: 1, hops: 0, ended: null } as const;
     const claim: Claim = { ...by, name, mode, space, ...lease, ...fresh };
     this.claims.push(claim);
     return claim;
@@ -259,7 +264,8 @@ export class Scopes extends Rules {
     if (all) return living.filter(isMeant).map(held);
     if (wanted) {
       return wanted.map((each) => {
-        const own = living.find((claim) => isSameName(claim, each));
+        const named = (claim: Claim) => claim.session === session && this.lives(claim) && isSameName(claim, each);
+        const own = living.find(named) ?? this.claims.find(named);
         if (own) return held(own);
         const last = this.claims.findLast(
           (claim) => claim.session === session && isSameName(claim, each) && !this.lives(claim),
@@ -280,14 +286,6 @@ export class Scopes extends Rules {
     const own = this.claims.filter((claim) => claim.session === session && !claim.task && this.lives(claim));
     for (const claim of own) this.renewName(claim, claim.seconds);
     return own;
-  }
-
-  /** What the clock took from it and it was not asked about, unless it has that name again (R54). */
-  lostNames(session: Session): Claim[] {
-    const living = this.claims.filter((claim) => claim.session === session && !claim.task && this.lives(claim));
-    return this.claims.filter(
-      (claim) => claim.session === session && claim.lost && !living.some((other) => isSameName(other, claim)),
-    );
   }
 
   override endSession(who: Who, session: Session): { released: number; children: number; names: number } {

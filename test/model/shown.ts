@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import type { Body } from "../support/fresh-store.js";
 import type { Offer } from "./handoffs.js";
 import type { Grant, Hold, Refusal, Session, Task } from "./records.js";
+import { bindReservations } from "./reservations.js";
 import type { Rules } from "./rules.js";
 import { leaseEndMs, openBlockers } from "./standing.js";
 
@@ -151,8 +152,10 @@ export class Comparison {
 
 /** A refusal lists everybody in the way; of what was granted at that instant the ids aren't known yet. */
 function sameInTheWay(conflicts: unknown, expected: readonly { id: string | null }[]): void {
+  const holders = (conflicts as { holder: Body<"list_claims">[number] }[]).map(({ holder }) => holder);
+  bindReservations(expected, holders);
   const known = expected.flatMap(({ id }) => id ?? []).sort();
-  const shown = (conflicts as { holder: { id: string } }[]).map(({ holder }) => holder.id);
+  const shown = holders.map(({ id }) => id);
   same([shown.filter((id) => known.includes(id)).sort(), shown.length], [known, expected.length], "who is in the way");
 }
 

@@ -58,7 +58,7 @@ export class Stage {
 
   private constructor(
     readonly kept: AnyStore,
-    private readonly backlog: number,
+    readonly backlog: number,
     /** What every play begins with. */
     readonly openings: readonly (readonly CallStep[])[],
   ) {}

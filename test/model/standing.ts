@@ -4,6 +4,7 @@ import {
   type Grant,
   type Hold,
   type Lease,
+  type Notice,
   type Proof,
   type Reason,
   Refusal,
@@ -23,6 +24,8 @@ export class Standing {
   /** Who asks, or looks, as holds let some pass. */
   caller: Agent | null = null;
   protected order = 0;
+  /** How many leases on tasks the clock ended since somebody wrote. */
+  protected lapses = 0;
 
   constructor(public nowMs: number) {}
 
@@ -56,7 +59,37 @@ export class Standing {
   protected lapseOf(task: Task, grant: Grant): void {
     task.lapse = { grant, atMs: leaseEndMs(grant) };
     this.endLease(task, "expired", true, null);
-    grant.session.lost.push({ grant, task, reason: "expired" });
+    this.tellLost(task, grant);
+    this.lapses += 1;
+  }
+
+  // What sessions are told (R54)
+
+  protected tell(session: Session, notice: Omit<Notice, "id">): void {
+    session.notices.push({ id: null, ...notice });
+  }
+
+  protected tellLost(task: Task, grant: Grant): void {
+    const { ended: reason, fence } = grant;
+    this.tell(grant.session, { type: "lease.lost", task, about: () => ({ reason, lease_id: grant.id, fence }) });
+  }
+
+  told(session: Session): Notice[] {
+    return session.notices.filter((each) => !each.isOver?.());
+  }
+
+  /** What is acknowledged is told no more. */
+  acknowledge(session: Session, ids: readonly string[]): number {
+    const kept = this.told(session).filter(({ id }) => !ids.includes(id as string));
+    const known = this.told(session).length - kept.length;
+    session.notices.splice(0, session.notices.length, ...kept);
+    return known;
+  }
+
+  /** Leases of which less than a third is left: until they are renewed, or gone. */
+  expiring(session: Session): Grant[] {
+    const live = this.tasks.flatMap((task) => (task.live?.session === session ? [task.live] : []));
+    return live.filter((grant) => leaseEndMs(grant) - this.nowMs < (grant.seconds * 1000) / 3);
   }
 
   // Who may
@@ -137,7 +170,7 @@ export class Standing {
     return this.startable(task) && this.isFrozen(task);
   }
 
-  private startable(task: Task): boolean {
+  protected startable(task: Task): boolean {
     const started = task.notBeforeMs === null || task.notBeforeMs <= this.nowMs;
     return task.status === "open" && !task.live && task.attempts < task.maxAttempts && started && !this.waits(task);
   }

@@ -72,7 +72,7 @@ const CALLS_OF_TASKS: Weighted<CallStep>[] = [
     flag: flag(8),
   }),
   call(4, "accept", { resume: some(2, fc.nat(3)), seconds: some(2, fc.constantFrom(30, 60, 29)), flag: flag(8) }),
-  call(1, "decline", { resume: some(3, fc.nat(3)), reason, flag: flag(5) }),
+  call(2, "decline", { resume: some(3, fc.nat(3)), reason, flag: flag(5) }),
   call(2, "undepend", { others: others(9) }),
   call(1, "place", { project, count: fc.constantFrom(20, 60, 600) }),
   call(2, "lift", { count: fc.nat(5) }),
@@ -102,10 +102,12 @@ type Deed =
 /** Done through the first process on the file, or through the second. */
 export type Step = Deed & { readonly desk?: 0 | 1 };
 
-function deeds(callStep: fc.Arbitrary<CallStep>, reach: number): fc.Arbitrary<Deed> {
+const SHORT = fc.integer({ min: 1, max: 100_000 });
+
+function deeds(callStep: fc.Arbitrary<CallStep>, reach: number, pass: Weighted<number>): fc.Arbitrary<Deed> {
   return fc.oneof(
     { weight: 30, arbitrary: callStep },
-    { weight: 2, arbitrary: fc.record({ do: fc.constant("pass" as const), ms: fc.integer({ min: 1, max: 100_000 }) }) },
+    { weight: pass.weight, arbitrary: fc.record({ do: fc.constant("pass" as const), ms: pass.arbitrary }) },
     {
       weight: reach,
       arbitrary: fc.record({
@@ -134,10 +136,17 @@ function deeds(callStep: fc.Arbitrary<CallStep>, reach: number): fc.Arbitrary<De
   );
 }
 
-/** Plays of up to 36 steps with these calls; `reach`: how often the clock moves to what ends next. */
-export function plays(calls: readonly Weighted<CallStep>[], reach = 7): fc.Arbitrary<Step[]> {
+/**
+ * Plays of up to 36 steps with these calls; `reach`: how often the clock moves to what ends next, `pass`: how often by so
+ * much.
+ */
+export function plays(
+  calls: readonly Weighted<CallStep>[],
+  reach = 7,
+  pass: Weighted<number> = { weight: 2, arbitrary: SHORT },
+): fc.Arbitrary<Step[]> {
   const step = fc
-    .tuple(deeds(fc.oneof(...calls), reach), fc.constantFrom(0 as const, 0 as const, 1 as const))
+    .tuple(deeds(fc.oneof(...calls), reach, pass), fc.constantFrom(0 as const, 0 as const, 1 as const))
     .map(([done, desk]): Step => (desk === 0 ? done : { ...done, desk }));
 
   return fc.array(step, { minLength: 1, maxLength: 36, size: "max" });

@@ -1,5 +1,5 @@
 import { collide, overlap, type Wanted } from "./names.js";
-import type { Grant, Hold, Session, Task, Who } from "./records.js";
+import type { Grant, Hold, Notice, Session, Task, Who } from "./records.js";
 import { ScopedTasks } from "./scoped-tasks.js";
 import type { Asker, Claim } from "./scopes.js";
 import { leaseEndMs } from "./standing.js";
@@ -81,7 +81,8 @@ export class Tickets extends ScopedTasks {
     const asleep = this.tasks.filter((task) => task.status === "open" && this.declares(task).length > 0);
     const names = dead.filter(({ task }) => !task).length;
     const holds = this.freezes.filter((hold) => !this.isLive(hold) && !this.#noticed.has(hold));
-    return dead.length + holds.length === 0 ? 0 : Math.max(names, holds.length, tasks.size + asleep.length);
+    if (dead.length + holds.length + this.lapses === 0) return 0;
+    return Math.max(names, holds.length, Math.max(tasks.size, this.lapses) + asleep.length);
   }
 
   /**
@@ -89,6 +90,8 @@ export class Tickets extends ScopedTasks {
    * the next (R36).
    */
   notice(): void {
+    this.expireOffers();
+    this.lapses = 0;
     const over = [
       ...this.claims.filter((each) => !this.lives(each)),
       ...this.tickets.filter((each) => !this.inLine(each)),
@@ -100,7 +103,10 @@ export class Tickets extends ScopedTasks {
       this.freed.push(...this.thawed(hold));
     }
     if (fresh.length + this.freed.length === 0) return;
-    for (const each of fresh) this.#noticed.add(each);
+    for (const each of fresh) {
+      this.#noticed.add(each);
+      if ("wanted" in each && each.ended !== "granted" && each.ended !== "cancelled") this.tellOf(each, "wait.ended");
+    }
     const freed = [...fresh.flatMap((each) => ("wanted" in each ? each.wanted : [each])), ...this.freed.splice(0)];
     const met = this.inOrder().filter((ticket) =>
       ticket.wanted.some((each) => freed.some((one) => overlap(one, each))),
@@ -120,8 +126,18 @@ export class Tickets extends ScopedTasks {
     return super.grantName(...what);
   }
 
+  protected override tell(session: Session, notice: Omit<Notice, "id">): void {
+    super.tell(session, notice);
+    this.reached(`told: ${notice.type}`);
+  }
+
+  private tellOf(ticket: Ticket, type: Notice["type"]): void {
+    this.tell(ticket.session, { type, task: ticket.task, about: () => ({ ticket: ticket.id }) });
+  }
+
   /** It keeps its place in line. */
   protected withdraw(ticket: Ticket): void {
+    if (this.offered(ticket)) this.tellOf(ticket, "wait.overruled");
     ticket.offeredUntilMs = null;
     this.freed.push(...ticket.wanted);
   }
@@ -155,6 +171,7 @@ export class Tickets extends ScopedTasks {
     if (this.offered(ticket) || this.frozenInLine(ticket) || this.inTheWay(by(ticket), ticket.wanted).length > 0)
       return;
     ticket.offeredUntilMs = this.nowMs + OFFER_MS;
+    this.tellOf(ticket, "wait.offered");
     this.lookAtOwn(ticket.session);
     this.reached("offered");
   }
@@ -173,6 +190,8 @@ export class Tickets extends ScopedTasks {
         this.inLine(ticket) &&
         ticket !== asker.ticket &&
         ticket.session !== asker.session &&
+        // In line for whoever claims it.
+        (ticket.grant !== null || asker.task === null || ticket.task !== asker.task) &&
         ticket.wanted.some((each) => wanted.some((other) => collide(each, other))),
     );
   }
@@ -204,10 +223,11 @@ export class Tickets extends ScopedTasks {
     // Who is in line already passes whoever is behind it; a newcomer doesn't pass those whom it waits for.
     const mine = (ticket: Ticket) => ticket.session === asker.session && this.inLine(ticket);
     const own = this.tickets.filter(mine);
+    const isNewcomer = asker.ticket?.session !== asker.session;
     const before = this.others(asker, wanted).filter((ticket) => {
       if (this.offered(ticket)) return false;
       const isAwaited = this.reachHard(own, ticket.session);
-      if (!asker.ticket && isAwaited) return true;
+      if (isNewcomer && isAwaited) return true;
       if (!this.isBefore(ticket, asker) || this.reachHard([ticket], asker.session)) return false;
       const isPassed = this.frozenInLine(ticket) && !isAwaited;
       if (isPassed) this.reached("passed one that is frozen");

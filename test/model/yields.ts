@@ -39,6 +39,8 @@ export class Yields extends ClaimHandoffs {
     if (before) return { asking: before, again: true };
     const asking: Asking = { id: null, claim, by, reason, answer: null, answerReason: null };
     this.askings.push(asking);
+    const about = () => ({ yield_id: asking.id, claim_id: claim.id, reason });
+    this.tell(claim.session, { type: "yield.requested", task: claim.task, about });
     this.reached("asked to yield");
     return { asking, again: false };
   }
@@ -57,15 +59,23 @@ export class Yields extends ClaimHandoffs {
       throw this.heldNoMore(claim);
     }
     if (said.answer === "hold" && said.reason === undefined) throw new Refusal("reason_required");
+    // Said once more it is no news.
+    if (said.answer === "hold" && asking.answer === "hold" && asking.answerReason === said.reason) return asking;
     const others = this.askings.filter((each) => each !== asking && each.claim === claim && this.isOpen(each));
     if (said.answer === "narrow") this.narrow(claim, said.keeps);
     else if (said.keeps) throw new Refusal("invalid_input");
     if (said.answer === "yield") this.letGo(who, claim, said.handoff);
     // What is let go of is let go of for all who asked.
-    for (const each of said.answer === "hold" ? [asking] : [asking, ...others])
-      Object.assign(each, { answer: said.answer, answerReason: said.reason ?? null });
+    for (const each of said.answer === "hold" ? [asking] : [asking, ...others]) this.answered(each, said);
     this.reached(`answered: ${said.answer}${claim.task ? ", of a task" : ""}`);
     return asking;
+  }
+
+  private answered(asking: Asking, { answer, reason }: Answer): void {
+    Object.assign(asking, { answer, answerReason: reason ?? null });
+    const { claim, by } = asking;
+    const about = () => ({ yield_id: asking.id, claim_id: claim.id, answer });
+    this.tell(by, { type: "yield.answered", task: claim.task, about });
   }
 
   /** A task's names are let go of with the task. */

@@ -113,6 +113,16 @@ describe("a blocker that is opened again (R24)", () => {
     expect((await fresh.ask("claim_next_task", { count: 9 }, ann)).tasks?.map(({ id }) => id)).toEqual([a]);
   });
 
+  test("of several that are opened again its holder is told of each", async () => {
+    const blockers = [await task("A"), await task("B")];
+    const held = await task("held", ...blockers);
+    for (const each of blockers) await finish(each);
+    await fresh.claim(held, ben);
+    for (const each of blockers) await fresh.ask("reopen_task", { task_id: each }, fresh.root);
+    const { notices } = await fresh.ask("heartbeat_task", { task_id: held }, ben);
+    expect(notices.map(({ data }) => data.blocker_id).reverse()).toEqual(blockers);
+  });
+
   test("is no cause to refuse its holder's completion, nor a takeover", async () => {
     const a = await task("A");
     const z = await task("Z", a);

@@ -96,6 +96,10 @@ describe("a task that is handed over (R39)", () => {
     expect(await noticesOf(ben)).toEqual(["handoff.offered"]);
     const later = await fresh.session(ben);
     expect(await noticesOf(later)).toEqual(["handoff.offered"]);
+    // So is a call that names no session, which opens the one that its agent has then (R13).
+    const bare = { ...ben, caller: { identity: ben.caller.identity } };
+    const claimed = await fresh.ask("claim_task", { task_id: (await fresh.task()).id }, bare);
+    expect(claimed.notices).toMatchObject([{ type: "handoff.offered" }]);
     const [told] = (await fresh.ask("get_session", { session_id: ben.sessionId }, ben)).notices;
     expect(told?.message).toContain(`accept_handoff with handoff_id ${offered.id}`);
     expect(told?.message).toContain("yours?");

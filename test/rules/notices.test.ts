@@ -106,4 +106,13 @@ describe("a session is told what it must know (R54)", () => {
     const { notices } = await fresh.ask("claim_next_task", {}, ann);
     expect(notices).toMatchObject([{ type: "lease.lost", task_id: id }]);
   });
+
+  test("of a lease that is about to lapse as its session is, among other calls of that instant as well", async () => {
+    const fresh = await FreshStore.open();
+    const ann = await fresh.session(await fresh.agent("ann"), { ttl_seconds: 30 });
+    const [one, two] = [await fresh.task(), await fresh.task()];
+    const claims = [one, two].map(({ id }) => fresh.ask("claim_task", { task_id: id, lease_seconds: 300 }, ann));
+    const told = (await Promise.all(claims)).map(({ notices }) => notices.map(({ task_id }) => task_id));
+    expect(told).toEqual([[one.id], [one.id, two.id]]);
+  });
 });

@@ -111,4 +111,46 @@ describe("tasks and the line (R16)", () => {
     fresh.time.pass(30_000);
     expect((await claim(ben, ["path:src/2"])).claims).toHaveLength(1);
   });
+
+  test("each that starves is kept its scopes, also one behind others that the same claim is in the way of", async () => {
+    const [urgent, wide] = [
+      await fresh.task({ scopes: ["path:src/1"], priority: 4 }),
+      await fresh.task({ scopes: ["path:src"] }),
+    ];
+    await claim(ann, ["path:src/1"], { ttl_seconds: 3600 });
+    expect(await fresh.next(cat)).toBeNull();
+    fresh.time.pass(600_000);
+    expect(await fresh.next(cat)).toBeNull();
+    expect((await refused(ben, ["path:src/2"])).conflicts).toMatchObject([{ holder: { task_id: wide.id } }]);
+    await release(ann, "path:src/1");
+    expect(await fresh.next(cat)).toMatchObject({ id: urgent.id });
+  });
+
+  /** Kept for a wide task, waited for by ben. */
+  async function keptForWide(more: object = {}) {
+    const wide = await fresh.task({ scopes: ["path:src"], ...more });
+    await claim(ann, ["path:src/1"], { ttl_seconds: 3600 });
+    await fresh.next(cat);
+    fresh.time.pass(600_000);
+    await fresh.next(cat);
+    await wait(ben, ["path:src/2"]);
+    return wide;
+  }
+  const line = () => fresh.ask("list_waits", {}, ben);
+
+  test("scopes are kept no more for a task that was delegated: the next one's turn comes at once", async () => {
+    const { id } = await keptForWide();
+    expect(await line()).toMatchObject([{ state: "waiting" }]);
+    await fresh.ask("delegate_task", { task_id: id, content: "a part" }, fresh.root);
+    expect(await line()).toMatchObject([{ state: "offered" }]);
+  });
+
+  test("nor for one that is held up again as its blocker was opened again (R24)", async () => {
+    const blocker = await fresh.task();
+    await fresh.claim(blocker.id, dan);
+    await fresh.ask("complete_task", { task_id: blocker.id }, dan);
+    await keptForWide({ depends_on: [blocker.id] });
+    await fresh.ask("reopen_task", { task_id: blocker.id }, fresh.root);
+    expect(await line()).toMatchObject([{ state: "offered" }]);
+  });
 });

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { DibsError, invalidInput } from "../../contract/errors.js";
 import type { Operations } from "../../contract/operations.js";
 import type { Context, Handler, Reply } from "../context.js";
-import { tellOffers } from "../handoffs/handoff-record.js";
+import { type Told, tellOffers } from "../handoffs/handoff-record.js";
 import { newResumeToken, resumedBy, sha256 } from "../ids.js";
 import type { SessionRow } from "../port/rows.js";
 import type { SessionChange } from "../port/session-verbs.js";
@@ -36,11 +36,16 @@ async function openNew(context: Context, input: Input, parent: SessionRow | null
   await tx.sessions.insert({ ...row, resume_hash: hash });
   await carryParents(tx, row);
   const family = parent ? { parent_session_id: parent.id } : {};
-  await tellOffers(context, row.id);
-  await tellOffersOfUnlanded(context, row.id);
+  await tellOffered(context, row.id);
   await sessionEvent(context, "session.started", row, { client: row.client, ...family });
   const opened = await ownSession(context, row.id);
   return { body: { ...(await shown(context, opened)), resumed: false, resume_token: token } };
+}
+
+/** What is offered to an agent is offered to each of its sessions, also one that a call opens which names none (R13). */
+export async function tellOffered(context: Told, sessionId: string): Promise<void> {
+  await tellOffers(context, sessionId);
+  await tellOffersOfUnlanded(context, sessionId);
 }
 
 /** The session goes on with all it holds; whatever it is told of itself is so from now on, and only a new token resumes it. */

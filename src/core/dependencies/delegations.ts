@@ -11,6 +11,7 @@ import { refuseLost } from "../leases/stale-writes.js";
 import { type TaskRow, withChange } from "../port/rows.js";
 import type { TaskChange } from "../port/verbs.js";
 import { quoted } from "../quoted.js";
+import { endReservation } from "../tasks/passed-over.js";
 import { heldByOther, refusalToClaim } from "../tasks/refusals.js";
 import { createLinked } from "../tasks/task-creation.js";
 import { queuePlace, taskState } from "../tasks/task-state.js";
@@ -115,6 +116,7 @@ function endedByDelegation(context: Context, row: TaskRow, change: TaskChange & 
 async function changed(context: Context, row: TaskRow, change: TaskChange): Promise<TaskRow> {
   const versioned = { ...change, version: row.version + 1, updated_at: context.nowMs };
   await context.tx.tasks.update(row, versioned);
+  await endReservation(context.tx, row);
   return withChange(row, versioned);
 }
 

@@ -7,6 +7,7 @@ import type { MoveBy } from "../port/dependency-verbs.js";
 import { type DependentRow, type LinkedRow, QUEUE, type TaskRow } from "../port/rows.js";
 import type { Tx } from "../port/store.js";
 import { quoted } from "../quoted.js";
+import { endReservation } from "../tasks/passed-over.js";
 import { queuePlace } from "../tasks/task-state.js";
 
 /** Writes an event of a task: the caller's, or the clock's. */
@@ -84,11 +85,11 @@ async function moved(tx: Tx, blocker: TaskRow, by: MoveBy, say: Say): Promise<bo
   for (const [queue, dependents] of places) await tx.dependencies.move(dependents, by, queue);
   const ready = places.get(QUEUE.ready) ?? [];
   for (const row of ready) await say("task.ready", row, { blocker_id: blocker.id });
-  const heldUp = by.open_blockers > 0 ? rows.filter((row) => row.open_blockers === 0) : [];
-  for (const row of heldUp) {
+  for (const row of by.open_blockers > 0 ? rows : []) {
     if (row.status !== "open" && row.status !== "claimed") continue;
-    await say("task.blocked", row, { blocker_id: blocker.id });
+    if (row.open_blockers === 0) await say("task.blocked", row, { blocker_id: blocker.id });
     if (row.status === "claimed") await tellHolder(tx, row, blocker);
+    else await endReservation(tx, row);
   }
   return ready.length > 0;
 }

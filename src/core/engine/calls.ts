@@ -6,6 +6,7 @@ import { operations } from "../../contract/operations.js";
 import { sessionOperations } from "../../contract/session.js";
 import { workspaceOperations } from "../../contract/workspace.js";
 import { isSessionLive, sessionEnded, signOfLife } from "../agents/session-life.js";
+import { tellOffered } from "../agents/session-open.js";
 import { AskAgain, type Context, type Handler, type Reply } from "../context.js";
 import { KnownHolds } from "../holds/known-holds.js";
 import { Identities, type Known, requireRole } from "../identity.js";
@@ -189,7 +190,10 @@ export class Calls {
       holds: () => this.#holds.live(tx, known.agent.workspace_id),
       noticeCount: (of) => this.#noticeCount(tx, of),
       holder: async () => {
-        session ??= await identities.openImplicit(tx, known.agent);
+        if (session) return session;
+        session = await identities.openImplicit(tx, known.agent);
+        const { nowMs } = tx;
+        await tellOffered({ tx, nowMs, workspaceId: known.agent.workspace_id, agent: known.agent }, session.id);
         return session;
       },
       woke: () => {

@@ -89,6 +89,13 @@ export class Prefetched {
     this.#remembered.set(row.scope, row);
   }
 
+  /** A call before has granted or renewed a lease that ends soon, as its session does. */
+  expires(row: TaskRow): void {
+    const id = row.holder_session ?? "";
+    const found = this.#expiring.get(id);
+    if (found) this.#expiring.set(id, [...found.filter(({ seq }) => seq !== row.seq), row]);
+  }
+
   /** Tasks of the session whose leases end soon, as they are now. */
   async expiring(workspaceId: string, sessionId: string): Promise<TaskRow[]> {
     const found = this.#expiring.get(sessionId) ?? (await this.tx.tasks.expiring([sessionId], this.tx.nowMs));

@@ -54,8 +54,11 @@ async function tellReceiver(tx: Tx, row: HandoffRow, sessionId: string): Promise
   });
 }
 
+/** Whose session comes. */
+export type Told = Pick<Context, "tx" | "nowMs" | "workspaceId" | "agent">;
+
 /** The same for a session that comes later: what is offered to its agent is offered to it. */
-export async function tellOffers(context: Context, sessionId: string): Promise<void> {
+export async function tellOffers(context: Told, sessionId: string): Promise<void> {
   const filter = { toAgent: context.agent.id, ended: false };
   const page = { limit: TOLD_MAX, after: null };
   for (const row of await context.tx.handoffs.list(context.workspaceId, filter, context.nowMs, page))

@@ -77,7 +77,7 @@ export async function grant(context: Context, row: TaskRow, leaseSeconds: number
     throw new Error(`Task ${row.id} was read as free but could not be granted.`);
   }
   const after = Object.assign(withChange(row, becomes), { session_expires_at: session.expires_at });
-  context.tx.tasks.keep(after);
+  keep(context, after);
   const { lease_id, fence, attempts: attempt } = becomes;
   const data = { lease_id, fence, lease_seconds: leaseSeconds, attempt };
   await record(context, "task.claimed", after, data);
@@ -102,7 +102,7 @@ export async function transfer(
     throw new Error(`Lease ${row.lease_id} of task ${row.id} was read as held but could not be transferred.`);
   }
   const after = Object.assign(withChange(row, becomes), { session_expires_at: session.expires_at });
-  context.tx.tasks.keep(after);
+  keep(context, after);
   return after;
 }
 
@@ -114,8 +114,14 @@ export async function renew(context: Context, row: TaskRow, leaseSeconds: number
     throw new Error(`Lease ${row.lease_id} of task ${row.id} was read as held but could not be renewed.`);
   }
   const after = withChange(row, becomes);
-  context.tx.tasks.keep(after);
+  keep(context, after);
   return after;
+}
+
+/** What the rest of the transaction knows of a lease without reading it. */
+function keep(context: Context, after: TaskRow): void {
+  context.tx.tasks.keep(after);
+  if (aboutToLapse(after, context.nowMs)) context.prefetched.expires(after);
 }
 
 export interface LeaseProof {

@@ -242,6 +242,7 @@ export type DependentRow = Pick<
   | "blockers"
   | "open_blockers"
   | "holder_session"
+  | "passed_since"
 >;
 
 export interface ClaimRecord {

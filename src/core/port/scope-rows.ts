@@ -74,9 +74,10 @@ export interface DeclaredRow {
   readonly mode: ScopeMode;
 }
 
-/** The same with the priority of the task. */
+/** The same with what decides when the task has its turn. */
 export interface DeclaringRow extends DeclaredRow {
   readonly priority: number;
+  readonly passed_since: number | null;
 }
 
 /** A name that several may hold at once, each for itself. */

@@ -86,7 +86,7 @@ export async function reserveIfStarved(context: Context, row: TaskRow): Promise<
 }
 
 /** A task that is to be worked on no more, not yet, or with other names, keeps none free. After its row is written. */
-export async function endReservation(tx: Tx, row: TaskRow): Promise<void> {
+export async function endReservation(tx: Tx, row: Pick<TaskRow, "id" | "passed_since">): Promise<void> {
   if (row.passed_since === null) return;
   for (const kept of await tx.waits.ofTask(row.id)) await endWait(tx, kept, "task_lost");
 }

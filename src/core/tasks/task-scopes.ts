@@ -131,10 +131,24 @@ export async function park(context: Context, row: TaskRow, conflicts: readonly C
   // Who only waits is in the way of those behind it.
   const behind = (each: DeclaringRow) =>
     !line || isOffered(line, nowMs) || isBefore(line, { rank: rankOf(nowMs, each.priority), ticket: null });
-  const met = near.filter((each) => meets(each, holder) && behind(each)).map(({ task_seq }) => task_seq);
-  const others = met.filter((seq) => seq !== row.seq);
+  const met = near.filter((each) => each.task_seq !== row.seq && meets(each, holder) && behind(each));
+  const awake = starvedAmong(met, nowMs - patienceMs(settings));
+  const others = met.map(({ task_seq }) => task_seq).filter((seq) => !awake.has(seq));
   const untilMs = line && !isOffered(line, nowMs) ? nowMs + LINE_LOOK_MS : scopeEndMs(holder);
   return context.tx.scopes.park([row.seq, ...others], holder.seq, { nowMs, untilMs, patienceMs: patienceMs(settings) });
+}
+
+/** So many at once get into line for their scopes: of ten thousand that starved together the others have their turn behind them. */
+const STARVED_LOOKED_AT = 16;
+
+/**
+ * Those that starve are each looked at, as their own scopes are reserved then. Put to sleep with the others they would be
+ * passed over for ever, while somebody in front of them is met first each time.
+ */
+function starvedAmong(met: readonly DeclaringRow[], sinceMs: number): ReadonlySet<number> {
+  const starved = met.filter(({ passed_since }) => passed_since !== null && passed_since <= sinceMs);
+  const first = starved.sort((a, b) => b.priority - a.priority || a.task_seq - b.task_seq);
+  return new Set([...new Set(first.map(({ task_seq }) => task_seq))].slice(0, STARVED_LOOKED_AT));
 }
 
 function meets(declaredBy: DeclaringRow, claim: ScopeClaimRow): boolean {

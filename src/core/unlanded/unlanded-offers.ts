@@ -23,7 +23,10 @@ export async function tellOffer(context: Context, row: UnlandedRow, toAgentId: s
 }
 
 /** The same for a session that comes later. */
-export async function tellOffersOfUnlanded(context: Context, sessionId: string): Promise<void> {
+export async function tellOffersOfUnlanded(
+  context: Pick<Context, "tx" | "nowMs" | "workspaceId" | "agent">,
+  sessionId: string,
+): Promise<void> {
   if (!context.tx.unlandedKnown && !context.tx.unlanded.declared) return;
   const filter = { offeredTo: context.agent.id, ended: false, nowMs: context.nowMs };
   const rows = await context.tx.unlanded.list(context.workspaceId, filter, { limit: TOLD_MAX, after: null });

@@ -8,7 +8,7 @@ const LINKED = `b.seq, b.id, b.workspace_id, b.project_id, b.status, b.not_befor
   b.has_dependents, b.delegated, b.holder_session, b.cancel_requested, b.attempts, b.max_attempts, b.lease_until, b.lapsed,
   s.expires_at AS session_expires_at`;
 const DEPENDENT = `q.seq, q.id, q.workspace_id, q.project_id, q.status, q.queue, q.not_before, q.blockers,
-  q.open_blockers, q.holder_session`;
+  q.open_blockers, q.holder_session, q.passed_since`;
 const HOLDER = "LEFT JOIN sessions s ON s.id = b.holder_session";
 
 /** Kinds of advisory locks, by the workspace; 1 is the events'. */

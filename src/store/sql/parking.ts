@@ -50,7 +50,7 @@ export function parking(db: Db): Pick<ScopeVerbs, Parking> {
     declaredNear(namespace, near) {
       const { sql, params } = nearOne(db.dialect, DECLARED_NAMES, namespace, near);
       return db.all<DeclaringRow>(
-        `SELECT q.*, t.priority FROM (${sql}) AS q JOIN tasks t ON t.seq = q.task_seq AND t.queue = ${QUEUE.ready}
+        `SELECT q.*, t.priority, t.passed_since FROM (${sql}) AS q JOIN tasks t ON t.seq = q.task_seq AND t.queue = ${QUEUE.ready}
          ORDER BY q.task_seq`,
         ...params,
       );
