@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from "vitest";
 import { CommandLine } from "./support/dibs-command.js";
 import { ScratchFolder } from "./support/scratch-folder.js";
-import { ServerProcess } from "./support/server-process.js";
+import { DIBS, ServerProcess } from "./support/server-process.js";
 import { StoreFile } from "./support/store-file.js";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -113,6 +113,51 @@ describe("dibs work", () => {
     const ran = await worker.run(["work", "--once", "--", "sh", "-c", script, ...main]);
     expect(ran).toMatchObject({ exit: 0, stderr: expect.stringContaining("settled by the command itself") });
     expect(await boss.json(["task", "show", id])).toMatchObject({ status: "completed", result: "mine" });
+  });
+
+  test("a command may give its task to others itself: that is no lost lease, and the next one is taken", async () => {
+    const { worker, boss } = await freshStore();
+    const [first, second] = [await boss.json(["task", "add", "first"]), await boss.json(["task", "add", "second"])];
+    const script = `[ "$DIBS_TASK_CONTENT" != first ] || "$0" "$1" task delegate "$DIBS_TASK_ID" part --not-before 2100-01-01T00:00:00Z >/dev/null`;
+    const ran = await worker.run(["work", "--drain", "--json", "--", "sh", "-c", script, process.execPath, DIBS]);
+    expect(ran.exit).toBe(0);
+    expect(JSON.parse(ran.stdout)).toMatchObject({ completed: 1, settled_by_command: 1, lost: 0 });
+    expect(await boss.json(["task", "show", first.id])).toMatchObject({ status: "delegated" });
+    expect(await boss.json(["task", "show", second.id])).toMatchObject({ status: "completed" });
+  });
+
+  test("a program that can't be run is a mistake of the call: 2, its name, and no attempt is counted", async () => {
+    const { worker, boss } = await freshStore();
+    const { id } = await boss.json(["task", "add", "wait"]);
+    const [closed, headless] = [folder.file("closed.sh"), folder.file("headless.sh")];
+    writeFileSync(closed, "#!/bin/sh\n", { mode: 0o644 });
+    writeFileSync(headless, "#!/no/such/interpreter\n", { mode: 0o755 });
+    for (const program of [closed, headless, folder.path]) {
+      const ran = await worker.run(["work", "--once", "--", program]);
+      expect(ran).toMatchObject({ exit: 2, stderr: expect.stringContaining(`${program} can't be run`) });
+      expect(ran.stderr).not.toContain("fault");
+    }
+    expect(await boss.json(["task", "show", id])).toMatchObject({ status: "open", attempts: 0 });
+  });
+
+  test("when nobody reads what it prints any more, it winds up as when it is interrupted", async () => {
+    const { worker, boss } = await freshStore();
+    const { id } = await boss.json(["task", "add", "talk"]);
+    const command = worker.start(["work", "--once", "--", "sh", "-c", "while :; do echo more; sleep 0.05; done"]);
+    await command.until("stdout", /more/);
+    command.stopReading("stdout");
+    expect(await command.finished).toMatchObject({ exit: 130 });
+    expect(await boss.json(["task", "show", id])).toMatchObject({ status: "open", attempts: 0 });
+  });
+
+  test("what it says may go nowhere", async () => {
+    const { worker, boss } = await freshStore();
+    const { id } = await boss.json(["task", "add", "unheard"]);
+    const command = worker.start(["work", "--once", "--", "sleep", "0.5"]);
+    await command.until("stderr", /claimed/);
+    command.stopReading("stderr");
+    expect(await command.finished).toMatchObject({ exit: 0 });
+    expect(await boss.json(["task", "show", id])).toMatchObject({ status: "completed" });
   });
 });
 

@@ -36,6 +36,11 @@ export class DibsCommand {
     this.#child.kill(name);
   }
 
+  /** As a reader that has gone: what is written there from now on fails with EPIPE. */
+  stopReading(stream: "stdout" | "stderr"): void {
+    this.#child[stream]?.destroy();
+  }
+
   /** Resolves with the text as soon as it stands on a stream; rejects when the command ended without it. */
   until(stream: "stdout" | "stderr", text: RegExp): Promise<RegExpExecArray> {
     return new Promise((resolve, reject) => {

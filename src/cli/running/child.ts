@@ -1,5 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import { spawnWith } from "./spawn-with.js";
+import { notStarted, spawnWith } from "./spawn-with.js";
 
 const TAIL_BYTES = 65_536;
 const GRACE_MS = 5_000;
@@ -45,7 +45,7 @@ export class Child {
     // A program that doesn't read its stdin is as good as one that does.
     this.#process.stdin?.on("error", () => undefined);
     this.#process.stdin?.end(plan.stdin ?? "");
-    this.ended = this.#end(tail);
+    this.ended = this.#end(tail, plan.program[0] ?? "");
   }
 
   /** Asks the group to end (SIGTERM), and kills what is left of it after 5 s. */
@@ -58,9 +58,9 @@ export class Child {
     this.#signal("SIGKILL");
   }
 
-  async #end(tail: Tail): Promise<ChildEnd> {
+  async #end(tail: Tail, program: string): Promise<ChildEnd> {
     const status = await new Promise<number | NodeJS.Signals>((resolve, reject) => {
-      this.#process.on("error", reject);
+      this.#process.on("error", (error) => reject(notStarted(program, error)));
       this.#process.on("exit", (code, signal) => resolve(code ?? signal ?? "SIGKILL"));
     });
     await this.#drained();

@@ -5,13 +5,12 @@ import { isLost, WorkStopped } from "../../client/lease-keeper.js";
 import { readConfig } from "../../config.js";
 import { EXIT, isDibsError } from "../../contract/errors.js";
 import { connect } from "../connect.js";
-import { usage } from "../failure.js";
 import { placeOf } from "../git/place.js";
 import { scopeGiven } from "../git/scope-given.js";
 import type { Output } from "../output.js";
 import { shown } from "../shown/shown-text.js";
 import { Child } from "./child.js";
-import { canStart } from "./spawn-with.js";
+import { requireProgram } from "./spawn-with.js";
 
 export interface RunPlan {
   readonly program: readonly string[];
@@ -34,7 +33,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /** Runs a program while its scopes are held. Gives the program's exit status, or ours when they were lost. */
 export async function runHolding(plan: RunPlan, output: Output): Promise<number> {
   const [name = ""] = plan.program;
-  if (name.includes("=") || !canStart(name)) throw usage(`There is no program ${shown(name)} to run.`).error;
+  requireProgram(name);
   const config = readConfig();
   const connection = await connect(config, { lasting: true });
   const interrupt = new AbortController();

@@ -4,12 +4,11 @@ import type { WorkItem } from "../../client/work-item.js";
 import { readConfig } from "../../config.js";
 import { type DibsError, EXIT, isDibsError } from "../../contract/errors.js";
 import { connect } from "../connect.js";
-import { usage } from "../failure.js";
 import { placeOf } from "../git/place.js";
 import type { Output } from "../output.js";
 import { shown } from "../shown/shown-text.js";
 import { Child, type ChildEnd } from "./child.js";
-import { canStart } from "./spawn-with.js";
+import { requireProgram } from "./spawn-with.js";
 
 export interface WorkPlan {
   readonly program: readonly string[];
@@ -34,11 +33,13 @@ const MARGIN_MS = 6_000;
 /** Runs a program per task until told to stop. Gives the exit status. */
 export async function work(plan: WorkPlan, output: Output): Promise<number> {
   const [name = ""] = plan.program;
-  if (name.includes("=") || !canStart(name)) throw usage(`There is no program ${shown(name)} to run.`).error;
+  requireProgram(name);
   const connection = await connect(readConfig(), { lasting: true });
   const crew = new Crew(plan, output);
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   for (const signal of signals) process.on(signal, () => crew.interrupt());
+  // Each write to the closed pipe says so again; none of them is a second Ctrl-C.
+  process.stdout.on("error", () => crew.windUp());
   try {
     const slots = Array.from({ length: plan.count }, () => crew.run(connection.dibs));
     const failed = (await Promise.allSettled(slots)).find((slot) => slot.status === "rejected");
@@ -73,6 +74,11 @@ class Crew {
       for (const child of this.#children) child.kill();
       process.exit(EXIT.interrupted);
     }
+    this.windUp();
+  }
+
+  windUp(): void {
+    if (this.#interrupted) return;
     this.#interrupted = true;
     this.#output.say("Stopping: the running commands are told to end, their tasks go back to the queue.");
     this.#stop.abort();
@@ -121,7 +127,7 @@ class Crew {
     });
     this.#children.add(child);
     const stop = () => {
-      if (settledByChild(item.signal.reason)) return;
+      if (settledByChild(item.signal.reason) && !goesOnElsewhere(item.signal.reason)) return;
       this.#say(item, `stopping the command: ${whyStopped(item.signal.reason)}`);
       child.stop();
     };
@@ -199,10 +205,15 @@ function whyStopped({ message, cause }: WorkStopped): string {
   return isDibsError(cause) ? `${message} ${shown(cause.message)}` : message;
 }
 
-/** The command may settle its task itself, through DIBS_SESSION; then the lease ended as it should. */
+/** The command may settle its task itself, through DIBS_SESSION, or give it to others; then the lease ended as it should. */
 function settledByChild(reason: unknown): boolean {
   const error = reason instanceof WorkStopped ? reason.cause : reason;
-  return isDibsError(error, "lease_lost") && ["completed", "released"].includes(error.details.reason);
+  return isDibsError(error, "lease_lost") && ["completed", "released", "transferred"].includes(error.details.reason);
+}
+
+/** An offer of the command's that was accepted meanwhile: another works on the task now. */
+function goesOnElsewhere({ cause }: WorkStopped): boolean {
+  return isDibsError(cause, "lease_lost") && cause.details.reason === "transferred" && !!cause.details.holder;
 }
 
 function variablesFor({ record, sessionId }: WorkItem): Record<string, string> {
