@@ -1,3 +1,4 @@
+import { pause, systemClock } from "../client/clock.js";
 import type { Output as Body, Dibs, Input } from "../client/dibs.js";
 import { readConfig } from "../config.js";
 import { EXIT } from "../contract/errors.js";
@@ -26,7 +27,7 @@ export async function followEvents(input: Input<"list_events">, output: Output):
       const page = await dibs.listEvents({ ...input, after, limit: PAGE });
       print(page, output);
       after = page.at(-1)?.id ?? after;
-      if (page.length < PAGE) await pauseUntil(EVERY_MS, stop.signal);
+      if (page.length < PAGE) await pause(systemClock, EVERY_MS, stop.signal).catch(() => undefined);
     }
     return EXIT.interrupted;
   } finally {
@@ -42,14 +43,4 @@ async function lastId(dibs: Dibs): Promise<string> {
 function print(page: Body<"list_events">, output: Output): void {
   if (output.json) for (const event of page) output.value(event);
   else if (page.length > 0) output.data(tableLines(columnsFor.event, page, output.screen()).slice(1));
-}
-
-function pauseUntil(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

@@ -30,6 +30,8 @@ async function finish(id: string, as: Actor) {
 }
 const chain = async (id: string) => (await fresh.ask("get_task_chain", { task_id: id }, ann)).chain;
 
+const saying = (text: RegExp) => expect.stringMatching(text);
+
 describe("delegating a part of what one holds (R25)", () => {
   test("ends the lease, and the task waits for its part and then goes on with who delegated it", async () => {
     const { id, lease_id, fence } = await held({ labels: ["release"] });
@@ -76,12 +78,17 @@ describe("delegating a part of what one holds (R25)", () => {
     const { id, lease_id, fence } = await held();
     await delegate(id, "write the notes", ann, { lease_id, fence });
     const late = { task_id: id, lease_id, fence };
+    // What waits for its parts can't be claimed again.
     for (const refused of [
       await fresh.refusal("heartbeat_task", late, ann),
       await fresh.refusal("complete_task", { ...late, result: { done: true } }, ann),
       await fresh.refusal("delegate_task", { ...late, content: "more" }, ann),
     ])
-      expect(refused).toMatchObject({ code: "lease_lost", reason: "transferred" });
+      expect(refused).toMatchObject({
+        code: "lease_lost",
+        reason: "transferred",
+        next: [/Stop/, /claim_next_task/].map(saying),
+      });
     expect(await fresh.ask("list_comments", { task_id: id }, ann)).toMatchObject([{ kind: "late_result" }]);
     expect(await fresh.read(id)).toMatchObject({ status: "delegated", depends_on_count: 1 });
   });

@@ -38,6 +38,20 @@ describe("what was assigned to an agent that is deleted (R48)", () => {
     expect(got).toEqual(new Set([own.id, lapsed.id, bens.id]));
   });
 
+  test("and delegated: whoever claims it when its parts are done goes on, and its refusal says so", async () => {
+    const { fresh, ann, ben, forAnn, remove } = await withAnn();
+    const { id } = await forAnn("lead it");
+    await fresh.claim(id, ann);
+    const part = await fresh.ask("delegate_task", { task_id: id, content: "a part" }, ann);
+    await remove();
+    const refused = await fresh.refusal("claim_task", { task_id: id }, ben);
+    expect(refused.message).not.toContain(ann.id);
+    expect(refused.next).toContainEqual(expect.stringMatching(/^Whoever claims it goes on .* get_task_chain/));
+    await fresh.claim(part.id, ben);
+    await fresh.ask("complete_task", { task_id: part.id }, ben);
+    expect(await fresh.next(ben)).toMatchObject({ id });
+  });
+
   test("is told by the events of any reassignment, as done by who deleted it", async () => {
     const { fresh, forAnn, remove } = await withAnn();
     const [task, other] = [await forAnn("x"), await forAnn("y")];

@@ -267,6 +267,9 @@ describe("a plan under way (R27)", () => {
     const lost = { content: "x", plan: "nope" };
     expect(await fresh.refusal("create_task", lost, ann)).toMatchObject({ code: "not_found" });
     expect(await fresh.refusal("claim_next_task", { plan: "nope" }, ann)).toMatchObject({ code: "not_found" });
+    // An empty list would say that such a plan has no tasks (R58).
+    const misspelt = { plan: "nope", project_id: "default" };
+    expect(await fresh.refusal("list_tasks", misspelt, ann)).toMatchObject({ code: "not_found" });
   });
 
   test("keeps its tasks in its project: moving one is refused, naming it where it is changes nothing", async () => {

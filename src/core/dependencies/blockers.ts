@@ -61,7 +61,7 @@ export async function delegatedToOthers(context: Context, row: TaskRow): Promise
       next: [
         ...unblocking,
         "Claim one of its parts, if it may be yours: claim_task.",
-        `${accountable ?? "It"} goes on with it as soon as all its parts are completed; who does what: get_task_chain.`,
+        `${accountable ?? "Whoever claims it"} goes on with it as soon as all its parts are completed; who does what: get_task_chain.`,
       ],
     },
   );
@@ -69,8 +69,9 @@ export async function delegatedToOthers(context: Context, row: TaskRow): Promise
 
 const ANOTHER = "Claim another task: claim_next_task.";
 
-async function agentName(context: Context, id: string): Promise<string> {
-  return (await context.tx.agents.byId(context.workspaceId, id))?.name ?? id;
+/** Null where the agent was deleted: then the task is anybody's. */
+async function agentName(context: Context, id: string): Promise<string | null> {
+  return (await context.tx.agents.byId(context.workspaceId, id))?.name ?? null;
 }
 
 async function inTheWay(context: Context, row: TaskRow) {
@@ -102,11 +103,15 @@ export async function dependedOn(context: Context, row: TaskRow): Promise<DibsEr
   const dependents = await named(context, await context.tx.dependencies.list(row.seq, "dependents", page));
   const names = dependents.slice(0, 3).map((dependent) => `"${titled(dependent.content)}"`);
   const more = all.length > names.length ? ` and ${all.length - names.length} more` : "";
-  return new DibsError("has_dependents", `${quoted(row)} is what ${names.join(", ")}${more} depend on.`, {
-    dependents,
-    dependents_count: all.length,
-    next: ["Cancel it instead: cancel_task.", "Repeat with force: true; they then wait for it no more."],
-  });
+  return new DibsError(
+    "has_dependents",
+    `${quoted(row)} can't be deleted: ${names.join(", ")}${more} ${all.length === 1 ? "waits" : "wait"} for it.`,
+    {
+      dependents,
+      dependents_count: all.length,
+      next: ["Cancel it instead: cancel_task.", "Repeat with force: true; they then wait for it no more."],
+    },
+  );
 }
 
 type Named = StateColumns & Pick<LinkedRow, "seq" | "id">;

@@ -25,7 +25,9 @@ export async function leaseLost(context: Context, row: TaskRow, proof: LeaseProo
     ...(holder ? { holder } : {}),
     next: [
       "Stop working on it: nothing you deliver is taken.",
-      holder || !state.free ? "Claim other work: claim_next_task." : "Claim it again if you want it: claim_task.",
+      holder || !state.free || state.waits
+        ? "Claim other work: claim_next_task."
+        : "Claim it again if you want it: claim_task.",
     ],
   });
   return { refusal, leaseId };

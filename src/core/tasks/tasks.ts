@@ -8,6 +8,7 @@ import { cursorAfter, pageOf } from "../cursor.js";
 import { dependedOn, viewOf, viewsOf } from "../dependencies/blockers.js";
 import { freeDependents, sayWaiting } from "../dependencies/dependencies.js";
 import { countsAfter, edgesTo, writeEdges } from "../dependencies/dependency-edits.js";
+import { planOf } from "../dependencies/plan-named.js";
 import { record } from "../events.js";
 import { refuseFrozenChange } from "../holds/frozen.js";
 import { frozenTasks } from "../holds/frozen-queue.js";
@@ -62,6 +63,7 @@ export const list_tasks: Handler<Input<"list_tasks">> = async (context, input) =
   const sort = input.sort ?? (inQueue ? "handout" : "created");
   const page = pageOf(`tasks:${sort}`, input);
   await requireNamed(context, { agent_id: input.assigned_to });
+  if (input.plan !== undefined && input.project_id !== undefined) await planOf(context, input.plan, input.project_id);
   const frozen = input.ready === undefined ? undefined : await frozenTasks(context);
   const filter: TaskFilter = {
     sort,
