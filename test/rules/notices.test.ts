@@ -36,6 +36,18 @@ describe("a session is told what it must know (R54)", () => {
     expect(after).toMatchObject({ notices: 0, body: { notices: [] } });
   });
 
+  test("who takes a task over that is to be cancelled is told, too (R19)", async () => {
+    const fresh = await FreshStore.open();
+    const [ann, lead] = [await fresh.worker("ann"), await fresh.worker("lead", "coordinator")];
+    const { id } = await fresh.task();
+    await fresh.claim(id, ann);
+    await fresh.ask("cancel_task", { task_id: id, reason: "not needed" }, lead);
+    const taken = await fresh.ask("claim_task", { task_id: id, takeover: true, reason: "mine" }, fresh.root);
+    const data = { reason: "not needed", lease_id: taken.task.lease_id };
+    expect(taken.notices).toMatchObject([{ type: "cancel_requested", task_id: id, data }]);
+    expect(taken.notices[0]?.message).toContain("lead asks you to stop");
+  });
+
   test("the session's own answers have them also for a call of its agent that names no session (R9)", async () => {
     const { fresh, ann, id } = await lostOne();
     const bare = { identity: ann.caller.identity };

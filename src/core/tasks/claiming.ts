@@ -18,6 +18,7 @@ import type { QueueFilter } from "../port/verbs.js";
 import { quoted } from "../quoted.js";
 import { requireReason } from "../required-reason.js";
 import { withUnlanded } from "../unlanded/unlanded-beside.js";
+import { tellCancelRequest } from "./cancel-requests.js";
 import { reserveIfStarved, skippedBy, withTooWide } from "./passed-over.js";
 import { heldByOther, refusalToClaim } from "./refusals.js";
 import { declared, grantWithScopes, park, refuseMoved, takenFrom, wakeOwn } from "./task-scopes.js";
@@ -190,5 +191,6 @@ async function takeOver(
   await record(context, "task.released", row, { ...lease, forced: true, takeover: true, reason });
   await notifyLost(context.tx, row, "revoked", `${context.agent.name} took over ${quoted(row)}: ${reason}`);
   const granted = await grantWithScopes(context, open, leaseSeconds);
+  if (granted.cancel_requested === 1) await tellCancelRequest(context, granted);
   return answer(context, granted, [granted]);
 }

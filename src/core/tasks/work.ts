@@ -7,7 +7,6 @@ import { viewOf } from "../dependencies/blockers.js";
 import { blockerMoved } from "../dependencies/dependencies.js";
 import { record } from "../events.js";
 import { roleAtLeast } from "../identity.js";
-import { newId } from "../ids.js";
 import {
   endByForce,
   endByHolder,
@@ -24,6 +23,7 @@ import type { TaskChange } from "../port/verbs.js";
 import { quoted } from "../quoted.js";
 import { requireReason } from "../required-reason.js";
 import { withoutGoneAssignee } from "./assignments.js";
+import { tellCancelRequest } from "./cancel-requests.js";
 import { withoutPass } from "./evidence.js";
 import { endReservation } from "./passed-over.js";
 import { heldByOther, refusalToClaim } from "./refusals.js";
@@ -207,15 +207,7 @@ async function requestCancel(context: Context, row: TaskRow, reason: string | nu
   await context.tx.tasks.update(row, change);
   const after = withChange(row, change);
   await record(context, "task.cancel_requested", after, { reason, lease_id: row.lease_id });
-  await context.tx.notes.addNotice({
-    id: newId(context.nowMs),
-    session_id: row.holder_session ?? "",
-    type: "cancel_requested",
-    task_id: row.id,
-    at: context.nowMs,
-    message: `${context.agent.name} asks you to stop ${quoted(row)}${reason ? `: ${reason}` : ""}. Release or cancel it.`,
-    data: JSON.stringify({ lease_id: row.lease_id, reason }),
-  });
+  await tellCancelRequest(context, after);
   return { ...(await view(context, after)), otherwise: true };
 }
 
