@@ -79,8 +79,14 @@ export function mcp(way: Way): Entrance {
   };
 }
 
+/** What no tool fronts and another says as well. */
+const INSTEAD: Readonly<Record<string, string>> = { check_scope: "who_holds" };
+
 function inTools(advice: string): string {
-  return advice.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => SAID[word as OperationName]?.tool ?? word);
+  return advice.replace(
+    /\b[a-z]+(?:_[a-z]+)+\b/g,
+    (word) => SAID[word as OperationName]?.tool ?? INSTEAD[word] ?? word,
+  );
 }
 
 /** The official client, one connection for each person who asks. */
