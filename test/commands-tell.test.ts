@@ -47,6 +47,16 @@ test("what can be done about a refusal can be typed as it stands", async () => {
   expect(await ann.json(["who"])).toEqual([]);
 });
 
+test.each([
+  ["scope release", "SCOPE, --claim-id or --all must be given"],
+  ["hold place --reason x --ttl-seconds 60", "SCOPE or --project must be given"],
+  ["hold place src --reason x", "--expires-at or --ttl-seconds must be given"],
+])("of several fields the missing one is asked for as a command line takes it: %s", async (words, said) => {
+  const { ann } = freshStore();
+  const refused = await ann.with({ DIBS_AGENT: "admin" }).run(words.split(" "));
+  expect(refused).toMatchObject({ exit: 2, stderr: expect.stringContaining(`dibs: ${said}`) });
+});
+
 test("names of several projects are listed with whose they are, those of one alone without", async () => {
   const { ann } = freshStore();
   await ann.json(["project", "add", "shop"]);

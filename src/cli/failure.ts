@@ -68,6 +68,10 @@ const commandOf = new Map<string, string>(
 const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\bclaim_scopes with wait: true\b/g, "the same command with --wait (dibs run: --wait SECONDS)"],
   [/\bwith wait: true\b/g, "with --wait"],
+  [/^claim_ids: or scopes or all: true must/, "SCOPE, --claim-id or --all must"],
+  [/^to_session_id: or to_agent_id must/, "--to-session-id or --to-agent-id must"],
+  [/^scope: or project: true must/, "SCOPE or --project must"],
+  [/^expires_at: or ttl_seconds must/, "--expires-at or --ttl-seconds must"],
   [/\bwith force: true\b/g, "with --force"],
   [/\brequest_yield of claim (\w+)/g, 'dibs yield ask $1 --reason "…"'],
   [/\brequest_yield\b/g, 'dibs yield ask CLAIM_ID --reason "…"'],

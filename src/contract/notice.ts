@@ -14,6 +14,7 @@ export const notice = z.object({
     "handoff.declined",
     "handoff.expired",
     "wait.offered",
+    "wait.granted",
     "wait.ended",
     "wait.overruled",
     "yield.requested",

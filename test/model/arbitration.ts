@@ -20,6 +20,7 @@ export class Arbitration extends Line {
     }
     this.reached("overruled");
     this.taking(ticket);
+    if (ticket.session !== this.sessionOf(who)) this.tellOf(ticket, "wait.granted");
     return ticket;
   }
 

@@ -64,7 +64,10 @@ export class Handoffs extends Families {
   protected make(of: Offer["of"], to: Offer["to"], { note, seconds }: Said): Offer {
     if (to.session === of.lease.session) throw new Refusal("invalid_input");
     if (to.session && to.session.state !== "open") throw new Refusal("session_ended");
-    for (const other of this.offers) if (this.stands(other) && other.of.lease === of.lease) other.state = "replaced";
+    // One that its receiver's end has ended is told of to nobody, now that its giver offers it anew.
+    for (const other of this.offers)
+      if (other.state === "offered" && other.of.lease === of.lease)
+        other.state = this.stands(other) ? "replaced" : "expired";
     const untilMs = this.nowMs + (seconds ?? 300) * 1000;
     const offer: Offer = { id: null, of, to, note, untilMs, state: "offered", by: null, granted: null };
     this.offers.push(offer);

@@ -161,6 +161,7 @@ export class Line extends Reservations {
     if (ticket.session.agent !== who.agent) this.role(who, "coordinator");
     if (this.inLine(ticket)) {
       ticket.ended = "cancelled";
+      if (ticket.session !== this.sessionOf(who)) this.tellOf(ticket, "wait.ended");
       this.reached("a ticket ended: cancelled");
     }
     return ticket;

@@ -1,18 +1,16 @@
 import type { Line } from "./line.js";
-import { isReservation } from "./reservations.js";
 import type { Claim } from "./scopes.js";
 import type { Ticket } from "./tickets.js";
 
 /**
  * Who would wait for ever if everybody kept what it has until it has got all that it waits for, and then let go of all.
- * Played on copies, and without holds, as each has an end; of the `more` in line themselves are told. What is kept for tasks
- * is left out: a ring that goes through one isn't refused yet, and ends with a lease.
+ * Played on copies, and without holds, as each has an end; of the `more` in line themselves are told. What is kept for a task
+ * is let go once it has had its turn.
  */
 export function stuckAfterAll(rules: Line, more: readonly Ticket[]): Set<Ticket> {
   const { claims, tickets, freezes } = rules;
   const before = [claims.splice(0), tickets.splice(0), freezes.splice(0)] as const;
-  const players = [...before[1], ...more].filter((ticket) => !isReservation(ticket));
-  const copies = new Map(players.map((ticket) => [{ ...ticket }, ticket] as const));
+  const copies = new Map([...before[1], ...more].map((ticket) => [{ ...ticket }, ticket] as const));
   claims.push(...before[0].map((claim) => ({ ...claim })));
   tickets.push(...copies.keys());
   while (goOn(rules));

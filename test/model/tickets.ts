@@ -131,7 +131,7 @@ export class Tickets extends ScopedTasks {
     this.reached(`told: ${notice.type}`);
   }
 
-  private tellOf(ticket: Ticket, type: Notice["type"]): void {
+  protected tellOf(ticket: Ticket, type: Notice["type"]): void {
     this.tell(ticket.session, { type, task: ticket.task, about: () => ({ ticket: ticket.id }) });
   }
 

@@ -61,6 +61,28 @@ describe("who would wait for each other (R37)", () => {
     expect(refusal.cycle).toMatchObject([{ session_id: main.sessionId }, { holder: { session_id: main.sessionId } }]);
   });
 
+  test("is seen where it goes through what is kept for a task that starved (R16)", async () => {
+    await claim(ann, ["path:a/b"], { ttl_seconds: 3600 });
+    await fresh.task({ content: "wide", scopes: ["path:a/d"] });
+    // ben waits for ann, and the task for ben's turn.
+    await wait(ben, ["path:a"]);
+    expect(await fresh.next(cat)).toBeNull();
+    fresh.time.pass(600_000);
+    expect(await fresh.next(cat)).toBeNull();
+    const refusal = await refused(ann, ["path:a/d"], { wait: true });
+    expect(refusal.code).toBe("would_deadlock");
+    expect(refusal.message).toContain('as what is kept for task "wide" is before it in line for path:a/d');
+    expect(refusal.cycle).toMatchObject([
+      { agent_name: "ann", holder: { session_id: "", intent: "wide" } },
+      { agent_name: "", session_id: "", ticket: null, holder: { agent_name: "ben" } },
+      { agent_name: "ben", holder: { agent_name: "ann", scope: "path:a/b" } },
+    ]);
+    // Who waits behind it and holds nothing of it has its turn.
+    await wait(dan, ["path:a/d"]);
+    await release(ann, "path:a/b");
+    expect(await line()).toEqual(["ben offered", "dan waiting"]);
+  });
+
   test("isn't so for who holds what somebody before it in line waits for: it passes that one", async () => {
     await claim(ann, ["path:a"]);
     await wait(ben, ["path:a", "path:b"]);

@@ -70,6 +70,37 @@ describe("who makes way for an overruled line (R40)", () => {
   });
 });
 
+test("who was given what it waits for is told, as it may not be there; so is who was taken out of the line (R40, R54)", async () => {
+  await claim(ann, ["path:a", "path:b"]);
+  const [first, second] = [await wait(ben, ["path:a"]), await wait(ben, ["path:b"])];
+  await grant(first);
+  await fresh.ask("cancel_wait", { ticket: second }, lead);
+  const { notices } = await fresh.ask("get_session", { session_id: ben.sessionId ?? "" }, ben);
+  expect(notices).toMatchObject([
+    { type: "wait.ended", data: { ticket: second }, message: expect.stringContaining("lead took your ticket out") },
+    {
+      type: "wait.granted",
+      data: { ticket: first },
+      message: expect.stringContaining("lead gave it to you: the release"),
+    },
+  ]);
+  // Who does so itself knows it.
+  await fresh.ask("cancel_wait", { ticket: await wait(cat, ["path:b"]) }, cat);
+  expect((await fresh.ask("get_session", { session_id: cat.sessionId ?? "" }, cat)).notices).toEqual([]);
+});
+
+test("a task that an offer kept asleep is claimed at once when that is taken back, as far as nobody else has it", async () => {
+  await claim(ann, ["path:a", "path:b"]);
+  await wait(ben, ["path:a", "path:b"]);
+  const second = await wait(dan, ["path:b"]);
+  await release(ann, "path:a", "path:b");
+  expect(await line()).toEqual(["ben offered", "dan waiting"]);
+  const { id } = await fresh.task({ scopes: ["path:a"], priority: 4 });
+  expect(await fresh.next(cat)).toBeNull();
+  await grant(second);
+  expect(await fresh.next(cat)).toMatchObject({ id });
+});
+
 describe("whose claims an overruled line counts (R49)", () => {
   test("the waiter's, not the coordinator's", async () => {
     await fresh.ask("update_workspace", { claims_per_agent_max: 1 }, fresh.root);

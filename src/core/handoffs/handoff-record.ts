@@ -92,12 +92,15 @@ export async function endOffer(tx: Tx, row: HandoffRow, end: HandoffEnd): Promis
 
 /** Records offers that the clock ended, with their own time or before (R12). Changes nothing that a reader could see. */
 export async function expireOffers(tx: Tx, rows: readonly HandoffRow[]): Promise<void> {
-  for (const row of rows) {
-    const atMs = endedMs(row, tx.nowMs);
-    await endOffer(tx, row, { state: "expired", ended_at: atMs });
-    await handoffEvent(tx, "expired", row, { expired_at: iso(atMs) }, null);
-    await tellGiver(tx, row, atMs);
-  }
+  for (const row of rows) await tellGiver(tx, row, await expireOffer(tx, row));
+}
+
+/** The same of one whose giver knows; gives when it ended. */
+export async function expireOffer(tx: Tx, row: HandoffRow): Promise<number> {
+  const atMs = endedMs(row, tx.nowMs);
+  await endOffer(tx, row, { state: "expired", ended_at: atMs });
+  await handoffEvent(tx, "expired", row, { expired_at: iso(atMs) }, null);
+  return atMs;
 }
 
 /** Who waits for an answer is told that none came, unless what was offered is gone, too: of that it is told anyhow. */

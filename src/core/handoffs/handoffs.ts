@@ -16,7 +16,7 @@ import { quoted } from "../quoted.js";
 import { isClaimLive, isProven, overlapping } from "../scopes/scope-conflicts.js";
 import { scopeClaimView } from "../scopes/scope-view.js";
 import { taskOf } from "../tasks/tasks.js";
-import { endOffer, expireOffers, handoffEvent, tellReceivers } from "./handoff-record.js";
+import { endOffer, expireOffer, handoffEvent, tellReceivers } from "./handoff-record.js";
 import { handoffView, stands } from "./handoff-state.js";
 
 type Input<N extends keyof Operations> = z.output<Operations[N]["input"]>;
@@ -94,7 +94,7 @@ async function offer(context: Context, offered: Offered, input: To): Promise<Rep
   const before = await tx.handoffs.openOf(offered.lease_id);
   const replaces = before && stands(before, nowMs) ? { replaces: before.id } : {};
   if (before && "replaces" in replaces) await endOffer(tx, before, { state: "replaced", ended_at: nowMs });
-  else if (before) await expireOffers(tx, [before]);
+  else if (before) await expireOffer(tx, before);
   const id = newId(nowMs);
   await tx.handoffs.insert({
     id,

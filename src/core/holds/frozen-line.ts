@@ -32,8 +32,11 @@ export async function freezeLine(context: Context, hold: Omit<StoredHold, "seq">
   const { tx } = context;
   const why = `${hold.scope ?? "the project"} is frozen until ${iso(hold.expires_at)}: ${hold.reason}.`;
   for (const wait of await frozenTickets(context, await ticketsOf(tx, hold))) {
-    if (isOffered(wait, tx.nowMs)) await withdrawOffer(tx, wait, why, context);
-    else freeUp(tx, wait, namesOf(wait));
+    if (isOffered(wait, tx.nowMs)) {
+      await withdrawOffer(tx, wait, why, context);
+      continue;
+    }
+    freeUp(tx, wait, namesOf(wait));
     await tx.scopes.unpark([-wait.seq]);
   }
 }

@@ -2,13 +2,23 @@ import { DibsError } from "../../contract/errors.js";
 import type { Context } from "../context.js";
 import { grouped } from "../grouped.js";
 import type { WaitRow } from "../port/wait-rows.js";
-import { type Conflict, endOwn } from "../scopes/scope-conflicts.js";
+import { type Conflict, endOwn, type Looking } from "../scopes/scope-conflicts.js";
 import type { Wanted } from "../scopes/scope-names.js";
 import { withoutFreePlaces } from "../scopes/scope-places.js";
 import { scopeClaimView } from "../scopes/scope-view.js";
 import { ahead, inTheWayOf } from "./in-line.js";
+import { isKept, withKept } from "./kept-waiters.js";
 import { isBefore, isOffered } from "./line-order.js";
-import { asHolder, heldInTheWay, type InLine, requestOf, ticketsNear, waitedName, waitingOf } from "./line-tickets.js";
+import {
+  asHolder,
+  heldInTheWay,
+  type InLine,
+  type LineRequest,
+  requestOf,
+  ticketsNear,
+  waitedName,
+  waitingOf,
+} from "./line-tickets.js";
 import { lookingOnce } from "./looking-once.js";
 import { waitsForEver } from "./played-out.js";
 import { type Edge, mayWaitFor, wayTo } from "./wait-graph.js";
@@ -26,12 +36,12 @@ export async function deadlockOf(
 ): Promise<DibsError<"would_deadlock"> | null> {
   const { session } = asker;
   if (session === null) return null;
-  const looking = lookingOnce(context, { frozen: false });
+  const looking = withKept(lookingOnce(context, { frozen: false }));
   const conflicts = await inTheWayOf(looking, wanted, asker);
   // Of a line of sixty behind the asker it costs 0.2 s to find all: not where those that it would wait for wait for nobody.
   const holders = new Set(conflicts.map(({ holder }) => holder.holder_session));
   if (!holders.has(session.id) && (await waitingOf(looking, [...holders])).length === 0) return null;
-  const behind = await behindIt(context, asker, wanted, conflicts);
+  const behind = await behindIt(context, looking, { wanted, asker }, conflicts);
   const waiting = new Set(await mayWaitFor(looking, session.id));
   for (const other of behind.sessions)
     for (const each of [other, ...(await mayWaitFor(looking, other))]) waiting.add(each);
@@ -88,13 +98,12 @@ type EdgesBehind = (wait: WaitRow, wanted: readonly Wanted[]) => Conflict[];
  * sessions that the asker itself waits for will pass it (in-line.ts).
  */
 async function behindIt(
-  context: Context,
-  asker: InLine,
-  wanted: readonly Wanted[],
+  { agent, nowMs }: Context,
+  looking: Looking,
+  { wanted, asker }: LineRequest,
   conflicts: readonly Conflict[],
 ): Promise<{ readonly edgesOf: EdgesBehind; readonly sessions: ReadonlySet<string> }> {
   const passing = new Set(conflicts.map(({ holder }) => holder.holder_session));
-  const { agent, nowMs } = context;
   const own = {
     ...NOBODY,
     claimed_at: nowMs,
@@ -102,7 +111,7 @@ async function behindIt(
     agent_name: agent.name,
     holder_session: asker.session?.id ?? "",
   };
-  const met = (await ticketsNear(context, [{ wanted, asker }])).filter(
+  const met = (await ticketsNear(looking, [{ wanted, asker }])).filter(
     ({ wait }) => !isBefore(wait, asker) && !isOffered(wait, nowMs) && !passing.has(wait.session_id ?? ""),
   );
   const bySeq = grouped(met, ({ wait }) => wait.seq);
@@ -124,29 +133,23 @@ function wouldDeadlock(
   first: Conflict,
   way: readonly Edge[],
 ): DibsError<"would_deadlock"> {
-  const step = (conflict: Conflict, who: { id: string; name: string; session: string; ticket: string | null }) => ({
-    agent_id: who.id,
-    agent_name: who.name,
-    session_id: who.session,
-    ticket: who.ticket,
-    waits_for: conflict.wanted.scope.text,
-    holder: scopeClaimView(conflict.holder, context.nowMs),
-  });
   const { agent } = context;
-  const cycle = [
-    step(first, { id: agent.id, name: agent.name, session: waiter, ticket: null }),
-    ...way.map(({ wait, conflict }) =>
-      step(conflict, {
-        id: wait.agent_id ?? "",
-        name: wait.agent_name ?? "",
-        session: wait.session_id ?? "",
-        ticket: wait.id,
-      }),
-    ),
+  const asked = { ticket: null, agent_id: agent.id, agent_name: agent.name, session_id: waiter, intent: "" };
+  const steps = [
+    { who: asked, conflict: first },
+    ...way.map(({ wait, conflict }) => ({ who: { ...nobodysSession(wait), ticket: wait.id }, conflict })),
   ];
-  const told = cycle.map(({ agent_name, waits_for, holder }) => {
+  const cycle = steps.map(({ who, conflict: { wanted, holder } }) => ({
+    agent_id: who.agent_id ?? "",
+    agent_name: who.agent_name ?? "",
+    session_id: who.session_id ?? "",
+    ticket: who.session_id === "" ? null : who.ticket,
+    waits_for: wanted.scope.text,
+    holder: scopeClaimView({ ...holder, holder_session: sessionShown(holder.holder_session) }, context.nowMs),
+  }));
+  const told = steps.map(({ who, conflict: { wanted, holder } }) => {
     const has = holder.fence === 0 ? "is before it in line for" : "holds";
-    return `${agent_name} would wait for ${waits_for}, as ${holder.agent_name} ${has} ${holder.scope}`;
+    return `${nameOf(who)} would wait for ${wanted.scope.text}, as ${nameOf(holder)} ${has} ${holder.scope}`;
   });
   return new DibsError("would_deadlock", `To wait would be a deadlock: ${told.join("; ")}.`, {
     cycle,
@@ -161,3 +164,11 @@ function wouldDeadlock(
     ],
   });
 }
+
+/** What is kept for a task is nobody's, and has no session. */
+const sessionShown = (id: string) => (isKept(id) ? "" : id);
+
+const nobodysSession = (wait: WaitRow) => ({ ...wait, session_id: sessionShown(wait.session_id ?? "") });
+
+const nameOf = ({ agent_name, intent }: { readonly agent_name: string | null; readonly intent: string }) =>
+  agent_name || `what is kept for task "${intent}"`;

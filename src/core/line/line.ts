@@ -37,6 +37,13 @@ export async function endWait(
   if (how !== "granted") await lineEvent(tx, type, wait, { how, ended_at: iso(atMs) }, by);
   if (wait.session_id === null) await startAgain(tx, wait);
   else if (how === "offer_expired" || how === "task_lost") await tell(tx, wait, "wait.ended", ENDED[how]);
+  else if (how === "cancelled" && by && by.session?.id !== wait.session_id)
+    await tell(
+      tx,
+      wait,
+      "wait.ended",
+      `is waited for by you no more: ${by.agent.name} took your ticket out of the line.`,
+    );
   return true;
 }
 
@@ -131,6 +138,7 @@ export async function lookAtOwn(tx: Tx, sessionId: string): Promise<void> {
 export async function withdrawOffer(tx: Tx, wait: WaitRow, why: string, by: By = null): Promise<void> {
   await tx.waits.offer(wait.seq, null);
   freeUp(tx, wait, namesOf(wait));
+  await tx.scopes.unpark([-wait.seq]);
   await lineEvent(tx, "scope.offer_withdrawn", wait, { reason: why }, by);
   const message = `was offered to you and is no more, as ${why} You keep your place in line.`;
   if (wait.session_id !== null) await tell(tx, wait, "wait.overruled", message);
@@ -163,6 +171,17 @@ async function tell(tx: Tx, wait: WaitRow, type: string, message: string): Promi
 function shown(scopes: readonly string[]): string {
   const more = scopes.length > 3 ? ` and ${scopes.length - 3} more` : "";
   return `${scopes.slice(0, 3).join(", ")}${more}`;
+}
+
+/** Whoever was given what it waits for by another, and isn't there, would hold it without knowing. */
+export async function tellGranted(tx: Tx, wait: WaitRow, by: Exclude<By, null>, reason: string): Promise<void> {
+  if (by.session?.id === wait.session_id) return;
+  await tell(
+    tx,
+    wait,
+    "wait.granted",
+    `is yours: ${by.agent.name} gave it to you: ${reason}. Release it if you need it no more.`,
+  );
 }
 
 /** An event about a ticket: the caller's, or the clock's. */

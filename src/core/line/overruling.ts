@@ -11,7 +11,7 @@ import { withoutFreePlaces } from "../scopes/scope-places.js";
 import { taskState } from "../tasks/task-state.js";
 import { taskOf } from "../tasks/tasks.js";
 import { releaseByForce } from "../tasks/work.js";
-import { lineEvent, withdrawOffer } from "./line.js";
+import { lineEvent, tellGranted, withdrawOffer } from "./line.js";
 import { isOffered, isWaiting } from "./line-order.js";
 import { hardInTheWay, requestOf, wantedBy } from "./line-tickets.js";
 import { askedBy, grantedTo, waitsNoMore } from "./taking.js";
@@ -35,7 +35,9 @@ export const grant_wait: Handler<Input> = async (context, input) => {
   if ("conflicts" in tried) throw scopeConflict(context, tried.conflicts, null);
   const from = [...new Set(losers.flat().map(({ holder }) => holder.id))];
   await lineEvent(context.tx, "scope.overruled", row, { reason, from }, context);
-  return { body: (await answerOf(context, await grantedTo(context, row, tried.claims))).body, wait: row.id };
+  const after = await grantedTo(context, row, tried.claims);
+  await tellGranted(context.tx, after, context, reason);
+  return { body: (await answerOf(context, after)).body, wait: row.id };
 };
 
 /** All that one loses together: a ticket its offer, a session a claim, a task its lease with all its scopes. */
