@@ -49,6 +49,10 @@ export class Holding extends Standing {
     held.ended = "revoked";
     this.tellLost(task, held);
     this.grantTo(who, task, seconds);
+    // R19: it is to be cancelled still.
+    const granted = task.grants.at(-1) as Grant;
+    const about = () => ({ lease_id: granted.id });
+    if (task.cancelAsked) this.tell(granted.session, { type: "cancel_requested", task, about });
   }
 
   /** Whether another may have what the task holds. */
