@@ -46,6 +46,16 @@ test("one that comes back in time, with a connection or without, finds it waitin
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test("a repeat while the call runs is told that it is one, as a later repeat is (R59)", async () => {
+  const { call } = waiting();
+  const [first, second] = [new AbortController(), new AbortController()];
+  const answers = Promise.all([call(first.signal), call(second.signal)]);
+  first.abort();
+  second.abort();
+  vi.advanceTimersByTime(GONE_MS);
+  expect(await answers).toEqual([NOTHING, { ...NOTHING, replayed: true }]);
+});
+
 test("the next one under a key whose call is over is performed anew, and nothing of the former is left", async () => {
   const { performed, call } = waiting();
   const gone = AbortSignal.abort();

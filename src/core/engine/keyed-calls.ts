@@ -24,17 +24,19 @@ export class KeyedCalls {
     signal: AbortSignal | undefined,
     perform: (signal: AbortSignal) => Promise<Outcome>,
   ): Promise<Outcome> {
-    const shared = this.#underWay.get(identity) ?? this.#begin(identity, perform);
+    const before = this.#underWay.get(identity);
+    const shared = before ?? this.#begin(identity, perform);
     shared.heard += 1;
     clearTimeout(shared.timer);
-    if (!signal) return shared.outcome;
+    const outcome = before ? before.outcome.then(asReplayed) : shared.outcome;
+    if (!signal) return outcome;
     const leave = () => {
       shared.heard -= 1;
       if (shared.heard === 0) shared.timer = setTimeout(() => shared.gone.abort(signal.reason), GONE_MS).unref();
     };
     if (signal.aborted) leave();
     else signal.addEventListener("abort", leave, { once: true });
-    return shared.outcome.finally(() => signal.removeEventListener("abort", leave));
+    return outcome.finally(() => signal.removeEventListener("abort", leave));
   }
 
   #begin(identity: string, perform: (signal: AbortSignal) => Promise<Outcome>): Shared {
@@ -47,4 +49,9 @@ export class KeyedCalls {
     this.#underWay.set(identity, shared);
     return shared;
   }
+}
+
+/** Who repeats a call while that runs has made nothing of its own either. */
+function asReplayed(outcome: Outcome): Outcome {
+  return outcome.ok ? { ...outcome, replayed: true } : outcome;
 }
