@@ -4,6 +4,9 @@ import { basename, dirname, join } from "node:path";
 
 const AUTHOR = { GIT_AUTHOR_NAME: "t", GIT_AUTHOR_EMAIL: "t@t", GIT_COMMITTER_NAME: "t", GIT_COMMITTER_EMAIL: "t@t" };
 
+/** Nothing of what is configured on the machine. */
+const BARE = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null" };
+
 /** A git repository of the test's own, made by git. */
 export class GitRepository {
   constructor(readonly path: string) {}
@@ -24,7 +27,8 @@ export class GitRepository {
   }
 
   git(...args: string[]): string {
-    return execFileSync("git", args, { cwd: this.path, encoding: "utf8", env: { ...process.env, ...AUTHOR } }).trim();
+    const env = { ...process.env, ...AUTHOR, ...BARE };
+    return execFileSync("git", args, { cwd: this.path, encoding: "utf8", env }).trim();
   }
 
   write(name: string, text: string): void {

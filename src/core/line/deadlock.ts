@@ -137,13 +137,16 @@ function wouldDeadlock(
   const asked = { ticket: null, agent_id: agent.id, agent_name: agent.name, session_id: waiter, intent: "" };
   const steps = [
     { who: asked, conflict: first },
-    ...way.map(({ wait, conflict }) => ({ who: { ...nobodysSession(wait), ticket: wait.id }, conflict })),
+    ...way.map(({ wait, conflict }) => ({
+      who: { ...wait, ticket: isKept(wait.session_id) ? null : wait.id },
+      conflict,
+    })),
   ];
   const cycle = steps.map(({ who, conflict: { wanted, holder } }) => ({
     agent_id: who.agent_id ?? "",
     agent_name: who.agent_name ?? "",
-    session_id: who.session_id ?? "",
-    ticket: who.session_id === "" ? null : who.ticket,
+    session_id: sessionShown(who.session_id),
+    ticket: who.ticket,
     waits_for: wanted.scope.text,
     holder: scopeClaimView({ ...holder, holder_session: sessionShown(holder.holder_session) }, context.nowMs),
   }));
@@ -166,9 +169,7 @@ function wouldDeadlock(
 }
 
 /** What is kept for a task is nobody's, and has no session. */
-const sessionShown = (id: string) => (isKept(id) ? "" : id);
-
-const nobodysSession = (wait: WaitRow) => ({ ...wait, session_id: sessionShown(wait.session_id ?? "") });
+const sessionShown = (id: string | null) => (id === null || isKept(id) ? "" : id);
 
 const nameOf = ({ agent_name, intent }: { readonly agent_name: string | null; readonly intent: string }) =>
   agent_name || `what is kept for task "${intent}"`;

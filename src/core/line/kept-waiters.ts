@@ -4,8 +4,8 @@ import type { Looking } from "../scopes/scope-conflicts.js";
 const KEPT = "kept for a task, ticket ";
 
 /** Whether it stands for a ticket that is nobody's. */
-export function isKept(sessionId: string): boolean {
-  return sessionId.startsWith(KEPT);
+export function isKept(sessionId: string | null): boolean {
+  return sessionId?.startsWith(KEPT) === true;
 }
 
 /**

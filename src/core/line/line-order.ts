@@ -1,6 +1,7 @@
 import type { Settings } from "../../contract/workspace.js";
 import { hasTasksOf, type Sharing } from "../agents/sharing.js";
 import type { WaitEnd, WaitedName, WaitRow } from "../port/wait-rows.js";
+import { remembering } from "../remembering.js";
 
 /** So long is kept free what was offered, from when the freeing was noticed (R36). */
 export const OFFER_MS = 30_000;
@@ -50,23 +51,11 @@ export function endOf(wait: WaitRow, nowMs: number): { readonly how: WaitEnd; re
   return { how: wait.task_id === null ? "session_ended" : "task_lost", atMs: Math.max(wait.asked_at, until ?? nowMs) };
 }
 
-/** Characters of texts that are remembered as read; what was read takes several times as much memory. */
-const READ_MAX = 4_000_000;
-const names = new Map<string, readonly WaitedName[]>();
-let remembered = 0;
+const read = remembering(4_000_000, (wanted: string) => JSON.parse(wanted) as readonly WaitedName[]);
 
 /** Each text is read once: who enters a line asks each ticket in it for them, and a ticket never wants anything else. */
 export function namesOf({ wanted }: Pick<WaitRow, "wanted">): readonly WaitedName[] {
-  const before = names.get(wanted);
-  if (before) return before;
-  const read = JSON.parse(wanted) as WaitedName[];
-  if (remembered + wanted.length > READ_MAX) {
-    names.clear();
-    remembered = 0;
-  }
-  remembered += wanted.length;
-  names.set(wanted, read);
-  return read;
+  return read(wanted);
 }
 
 /** Whether the session may act for the ticket: its own, or the parent's that shares its task, where that is what it is for (R65). */

@@ -1,4 +1,5 @@
 import type { ScopeKey } from "../../contract/scope.js";
+import { remembering } from "../remembering.js";
 import { indexKey, isPattern } from "./scope-keys.js";
 
 /*
@@ -46,24 +47,8 @@ function segmentsOf(key: ScopeKey): string[] {
   return key.slice(key.indexOf(":") + 1, -1).split("/");
 }
 
-/** Characters of keys whose shapes are remembered; a shape takes up to thirty times as much memory. */
-const REMEMBERED_MAX = 2_000_000;
-const shapes = new Map<ScopeKey, Shape>();
-let remembered = 0;
-
 /** Each key is read once: a thousand patterns of sixty segments against a thousand took 16 s, most of it reading them anew. */
-function shapeOf(key: ScopeKey): Shape {
-  const before = shapes.get(key);
-  if (before) return before;
-  const shape = read(key);
-  if (remembered + key.length > REMEMBERED_MAX) {
-    shapes.clear();
-    remembered = 0;
-  }
-  remembered += key.length;
-  shapes.set(key, shape);
-  return shape;
-}
+const shapeOf = remembering(2_000_000, read);
 
 function read(key: ScopeKey): Shape {
   let run: Segment[] = [];
