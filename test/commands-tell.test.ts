@@ -57,6 +57,15 @@ test.each([
   expect(refused).toMatchObject({ exit: 2, stderr: expect.stringContaining(`dibs: ${said}`) });
 });
 
+test("of two that hold the same it is said that they share it", async () => {
+  const { ann, ben } = freshStore();
+  for (const each of [ann, ben]) await each.json(["scope", "claim", "slot:gpu", "--mode", "shared", "--intent", "x"]);
+  await ann.json(["scope", "claim", "src", "--intent", "x"]);
+  expect((await ann.run(["who"])).stdout).toMatch(
+    /ann +slot:gpu \(shared\) .*\nben +slot:gpu \(shared\) .*\nann +path:src +x/,
+  );
+});
+
 test("names of several projects are listed with whose they are, those of one alone without", async () => {
   const { ann } = freshStore();
   await ann.json(["project", "add", "shop"]);

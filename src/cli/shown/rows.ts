@@ -84,7 +84,7 @@ export const columnsFor: Readonly<Record<Noun, readonly Column[]>> = {
   ],
   claim: [
     { ...field("WHO", "agent_name"), paint: (text, _row, { paint }) => paint.cyan(text) },
-    field("HOLDS", "scope"),
+    { title: "HOLDS", text: ({ scope, mode }) => (mode === "shared" ? `${scope} (shared)` : textOf(scope)) },
     { ...field("PROJECT", "project"), ifSaid: true },
     flexible("INTENT", "intent"),
     time("SINCE", "claimed_at", "ago"),
